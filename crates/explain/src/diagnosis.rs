@@ -10,7 +10,7 @@ use crate::hypotheses::{
     disk::disk,
     downstream::downstream,
     garbage::garbage,
-    limits::limits,
+    limits::{limits, waiting_for_connections},
     load_tool::load_tool,
     locks,
     neighbour::neighbour,
@@ -212,6 +212,10 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
         share,
     });
     let ends = [
+        part(
+            "waiting for `connections`",
+            waiting_for_connections(evidence),
+        ),
         part("waiting to be accepted", accepting(evidence)),
         part("waiting for a CPU", request_wait(evidence)),
         part(

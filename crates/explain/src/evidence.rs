@@ -7,6 +7,12 @@ use weir_record::{
     CpuScope, Errors, Invalid, ResponseTime, TargetFacts, TrialRecord, WatchResult, names,
 };
 
+use crate::request_threads::{Doing, requests};
+use crate::threshold::FULL;
+
+/// How the names of pools begin.
+const POOL: &str = "pool.";
+
 /// CPUs of the machine on which the target ran, where that is known.
 pub type MachineCpus = Option<u32>;
 
@@ -99,7 +105,11 @@ impl Evidence {
             not_read: record.not_read.clone(),
             limits: limits.chain(set).collect(),
         };
-        evidence.in_flight = evidence.requests_in_flight(record);
+        // Little's law knows those that were answered; where others were not, all were counted.
+        let counted = record
+            .starved()
+            .and_then(|_| record.signals.get(names::IN_FLIGHT).copied());
+        evidence.in_flight = counted.or_else(|| evidence.requests_in_flight(record));
         if let (None, Some(in_flight)) = (&record.open, evidence.in_flight) {
             evidence.elsewhere = (f64::from(record.population) - in_flight).max(0.0);
         }
@@ -211,7 +221,26 @@ impl Evidence {
         // Who waits for a thread waits in the stage before.
         let before = (stage == "threads")
             .then(|| waiting("request-queue").or_else(|| self.signal("request-queue.occupancy")));
-        told.or(before.flatten())
+        // Nor do all pools tell who waits for them; thread dumps do, of the one that is full.
+        let in_dumps = stage.starts_with(POOL).then(|| {
+            let only = self.only_full_pool()?;
+            requests(self, Doing::WaitsForPool).filter(|_| only == stage)
+        });
+        told.or(before.flatten()).or(in_dumps.flatten())
+    }
+
+    /// The pool that is full, where it is one.
+    fn only_full_pool(&self) -> Option<String> {
+        let is_full = |stage: &String| {
+            let used = self.signal(&format!("{stage}.occupancy"));
+            let limit = self.limit(stage);
+            used.zip(limit)
+                .is_some_and(|(used, limit)| used >= FULL * limit)
+        };
+        let stages = self.stages().into_iter();
+        let mut full = stages.filter(|stage| stage.starts_with(POOL) && is_full(stage));
+        let first = full.next();
+        first.filter(|_| full.next().is_none())
     }
 
     /// All signals of a kind of name, with what stands for the kind's own part.

@@ -17,6 +17,8 @@ pub(crate) enum Doing {
     Sleeps,
     /// It waits for bytes of a socket.
     WaitsForAnswer,
+    /// It waits for a connection of a pool.
+    WaitsForPool,
 }
 
 impl Doing {
@@ -26,6 +28,7 @@ impl Doing {
             Self::WaitsForLock => &["request-threads.monitor", "request-threads.lock"],
             Self::Sleeps => &["request-threads.asleep"],
             Self::WaitsForAnswer => &["request-threads.answer"],
+            Self::WaitsForPool => &["request-threads.pool"],
         }
     }
 }

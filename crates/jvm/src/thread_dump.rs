@@ -19,6 +19,18 @@ const LOCKS: [&str; 3] = [
 ];
 /// Frames of a thread that waits for a signal of another one, and not for a lock.
 const CONDITION: &str = "ConditionObject.await";
+/// Frames of a thread that asks a pool for a connection: Commons Pool (also Tomcat's), tomcat-jdbc,
+/// HikariCP, Liberty, c3p0, Agroal, Apache's HTTP client.
+const POOLS: [&str; 8] = [
+    "pool2.impl.GenericObjectPool.borrowObject(",
+    "jdbc.pool.ConnectionPool.borrowConnection(",
+    "HikariPool.getConnection(",
+    "j2c.FreePool.queueRequest(",
+    "BasicResourcePool.checkoutResource(",
+    "agroal.pool.ConnectionPool.getConnection(",
+    "pool.AbstractConnPool.getPoolEntryBlocking(",
+    "pool.StrictConnPool.lease(",
+];
 /// Innermost frames of a thread that waits for bytes of a socket; it counts as runnable.
 const SOCKETS: [&str; 5] = [
     "sun.nio.ch.Net.poll(",
@@ -45,7 +57,9 @@ pub struct RequestThreads {
     pub asleep: u32,
     /// They wait for bytes of a socket: a database, another service.
     pub answer: u32,
-    /// They wait for something else: a connection of a pool, a queue, another thread.
+    /// They wait for a connection of a pool.
+    pub pool: u32,
+    /// They wait for something else: a queue, another thread.
     pub parked: u32,
 }
 
@@ -79,7 +93,10 @@ impl RequestThreads {
         let reads = innermost
             .into_iter()
             .any(|frame| SOCKETS.iter().any(|mark| frame.contains(mark)));
-        let of = if state.starts_with("BLOCKED") {
+        let waits = !state.starts_with("RUNNABLE") && !state.contains("(sleeping)");
+        let of = if waits && has(&POOLS) {
+            &mut self.pool
+        } else if state.starts_with("BLOCKED") {
             &mut self.monitor
         } else if state.contains("(sleeping)") {
             &mut self.asleep
@@ -167,6 +184,24 @@ mod tests {
                 vec![
                     "sun.nio.ch.Net.poll(java.base@17/Native Method)",
                     "sun.nio.ch.NioSocketImpl.park(A.java:1)",
+                ],
+                RequestThreads { answer: 1, ..seen },
+            ),
+            (
+                "WAITING (parking)",
+                vec![
+                    park,
+                    "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await(A.java:1)",
+                    "org.apache.tomcat.dbcp.pool2.impl.LinkedBlockingDeque.takeFirst(L.java:1)",
+                    "org.apache.tomcat.dbcp.pool2.impl.GenericObjectPool.borrowObject(G.java:1)",
+                ],
+                RequestThreads { pool: 1, ..seen },
+            ),
+            (
+                "RUNNABLE",
+                vec![
+                    "sun.nio.ch.Net.poll(java.base@17/Native Method)",
+                    "org.apache.tomcat.dbcp.pool2.impl.GenericObjectPool.borrowObject(G.java:1)",
                 ],
                 RequestThreads { answer: 1, ..seen },
             ),

@@ -127,6 +127,7 @@ pub fn evaluate(
     };
     record.adjust(other_labels(recording, &window));
     judge(&mut record, recording, window, context);
+    record.note_starved();
     Ok(record)
 }
 

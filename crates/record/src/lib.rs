@@ -64,7 +64,7 @@ pub use jtl::{
 };
 pub use load_second::{ClassSecond, LoadSecond, OpenSecond};
 pub use plan_check::{CHECK_SCHEMA, CheckResult, CheckedFile, CheckedName};
-pub use raised_limit::RaisedLimit;
+pub use raised_limit::{AnswerBefore, RaisedLimit};
 pub use recording::Recording;
 pub use replay::Replay;
 pub use response_histogram::response_histogram;
@@ -83,13 +83,13 @@ pub use runner::{
     CpuScope, NoObserver, Stage, TargetFacts, TrialError, TrialObserver, TrialRunner, WhenFull,
 };
 pub use sample::{AssertionResult, DataType, SampleDetails, SampleRow};
-pub use second_view::{Figures, STRETCH_S, SecondView};
+pub use second_view::{Figures, STRETCH_S, SecondView, StageNow};
 pub use slice::Slice;
 pub use steady::steady_rate;
 pub use timeline::{Reading, Timeline, TimelineError};
 pub use timeline_file::TimelineFile;
 pub use treatment::{Level, Levels, Role, START, Treatment, Window, start_levels};
-pub use trial::{ClassRecord, CpuRecord, Errors, OpenRecord, ResponseTime, TrialRecord};
+pub use trial::{ClassRecord, CpuRecord, Errors, NO_ANSWER, OpenRecord, ResponseTime, TrialRecord};
 pub use watch::{SignalSummary, WATCH_SCHEMA, WatchResult};
 pub use weir_metric::names;
 pub use weir_stats::NotSteady;

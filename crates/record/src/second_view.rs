@@ -1,13 +1,18 @@
 //! A running trial as whoever follows it sees it.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use weir_metric::names;
+use weir_metric::{is_stage, names, stage_place};
 
 use crate::Recording;
+use crate::timeline::Reading;
 
 /// How many seconds a line of a log sums up.
 pub const STRETCH_S: u64 = 10;
+
+/// What is quicker counts as this.
+const LEAST_MS: f64 = 1.0 / 16.0;
 
 /// A running trial as it looks after one more second.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -26,6 +31,24 @@ pub struct SecondView {
     pub stretch: Option<Figures>,
     /// Samples that have failed so far.
     pub failed: u64,
+    /// Response times of the last [`STRETCH_S`] seconds: how many from so many milliseconds up to
+    /// twice that.
+    pub response: Vec<(f64, u64)>,
+    /// The server's stages, outermost first, as far as they are told.
+    pub stages: Vec<StageNow>,
+}
+
+/// A stage of the server in a second.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StageNow {
+    /// Its name.
+    pub name: String,
+    /// Requests or connections that are in it.
+    pub in_use: f64,
+    /// The most that may be, where that is told.
+    pub limit: Option<f64>,
+    /// Those that wait for it, where that is told.
+    pub waiting: Option<f64>,
 }
 
 /// What was measured in a second, or in several together.
@@ -57,9 +80,62 @@ impl SecondView {
                 p99_ms: in_ms(names::RESPONSE_P99),
                 cpu: read(names::CPU),
             },
+            response: doublings(recording),
+            stages: row.map(stages).unwrap_or_default(),
             ..Self::default()
         }
     }
+}
+
+/// The response times of the last seconds by doublings, from the first that occurs to the last.
+fn doublings(recording: &Recording) -> Vec<(f64, u64)> {
+    let end = recording.seconds();
+    let begin = end.saturating_sub(STRETCH_S as usize);
+    // What cannot be read again is not shown.
+    let Ok(response) = recording.histograms.merged(begin..end, None) else {
+        return Vec::new();
+    };
+    let mut counts: BTreeMap<i32, u64> = BTreeMap::new();
+    for recorded in response.iter_recorded() {
+        let ms = recorded.value_iterated_to() as f64 / 1e3;
+        let doubling = ms.max(LEAST_MS).log2().floor() as i32;
+        *counts.entry(doubling).or_default() += recorded.count_at_value();
+    }
+    let (Some(first), Some(last)) = (counts.keys().next(), counts.keys().next_back()) else {
+        return Vec::new();
+    };
+    (*first..=*last)
+        .map(|doubling| {
+            let count = counts.get(&doubling).copied().unwrap_or(0);
+            (2.0_f64.powi(doubling), count)
+        })
+        .collect()
+}
+
+/// The stages that a second tells of.
+fn stages(row: &Reading) -> Vec<StageNow> {
+    let read = |name: String| row.get(name.as_str()).copied();
+    let mut stages: Vec<StageNow> = row
+        .iter()
+        .filter_map(|(name, in_use)| {
+            let stage = name
+                .strip_suffix(".occupancy")
+                .filter(|stage| is_stage(stage))?;
+            let queue = if stage == "threads" {
+                "request-queue"
+            } else {
+                stage
+            };
+            Some(StageNow {
+                name: stage.to_owned(),
+                in_use: *in_use,
+                limit: read(format!("{stage}.limit")),
+                waiting: read(format!("{queue}.waiting")),
+            })
+        })
+        .collect();
+    stages.sort_by(|a, b| (stage_place(&a.name), &a.name).cmp(&(stage_place(&b.name), &b.name)));
+    stages
 }
 
 impl Figures {

@@ -150,6 +150,36 @@ impl TrialRecord {
         ));
     }
 
+    /// Requests that fail at once keep the load generator busy. That alone does not make a trial
+    /// invalid where the question is up to where they do not fail: here they do.
+    pub fn count_as_failing(&mut self) {
+        let is_busy = |invalid: &Invalid| {
+            matches!(
+                invalid.reason,
+                InvalidReason::LoadToolCpu { .. }
+                    | InvalidReason::LoadToolLate { .. }
+                    | InvalidReason::NotSteady { .. }
+            )
+        };
+        if self.invalid.is_empty() || !self.fails() || !self.invalid.iter().all(is_busy) {
+            return;
+        }
+        self.valid = true;
+        self.invalid.clear();
+        self.invalid_because.clear();
+        self.notes.push(format!(
+            "{:.1} % of the requests failed, so quickly that they kept the load generator busy: that they fail is all that \
+             this trial says",
+            self.errors.share * 100.0
+        ));
+    }
+
+    /// Whether most requests failed, so that its figures are not those of the work that was asked
+    /// for.
+    pub fn fails(&self) -> bool {
+        self.errors.share > FAILING
+    }
+
     /// Notes what became of arrivals that did not start, in the whole load.
     pub fn note_arrivals(&mut self, not_started: u64, skipped: u64) {
         let Some(open) = &mut self.open else {
@@ -179,6 +209,64 @@ impl TrialRecord {
         let samples = *samples.unwrap_or(&self.throughput_per_s);
         let share = redirects / samples;
         (samples > 0.0).then_some((share, share * self.throughput_per_s * self.window_s))
+    }
+
+    /// Answers a second, where samples count that had none: the throughput has refusals too. `None`
+    /// where all had one.
+    pub fn answered_per_s(&self) -> Option<f64> {
+        let unanswered = self.errors.unanswered();
+        let without = unanswered as f64 / self.errors.count as f64 * self.errors.share;
+        (unanswered > 0).then_some(self.throughput_per_s * (1.0 - without))
+    }
+
+    /// Requests in flight that had no answer in the whole window, on average: those in flight less
+    /// those that Little's law makes of the answered ones, L − X·R. `None` where that is no more
+    /// than the window's edges make of it, for an open load, and where nobody counted.
+    pub fn starved(&self) -> Option<f64> {
+        let in_flight = *self.signals.get(names::IN_FLIGHT)?;
+        if self.open.is_some() || self.throughput_per_s <= 0.0 {
+            return None;
+        }
+        let mean_s = self.response_time_ms.mean / 1e3;
+        let starved = in_flight - self.throughput_per_s * mean_s;
+        // Users in step end their requests in bursts, of which a window has one more or less.
+        let edges = STARVED_EDGES * in_flight * mean_s / self.window_s;
+        let least = STARVED_LEAST.max(STARVED_SHARE * in_flight).max(edges);
+        (starved >= least).then_some(starved)
+    }
+
+    /// The mean response time over all requests in flight, those without an answer included, in
+    /// milliseconds: Little's law, L / X. `None` where all had one.
+    pub fn mean_of_all_ms(&self) -> Option<f64> {
+        self.starved()?;
+        Some(1e3 * self.signals.get(names::IN_FLIGHT)? / self.throughput_per_s)
+    }
+
+    /// What a quantile of the response time of all users is at least, in milliseconds: where more
+    /// of them than it leaves out had no answer in the whole window, that window.
+    pub fn quantile_of_all_ms(&self, quantile: f64) -> Option<f64> {
+        let share = self.starved()? / self.signals.get(names::IN_FLIGHT)?;
+        (share > 1.0 - quantile).then_some(1e3 * self.window_s)
+    }
+
+    /// Notes that users had no answer, of whom the response times say nothing.
+    pub fn note_starved(&mut self) {
+        let Some(starved) = self.starved() else {
+            return;
+        };
+        let in_flight = self.signals.get(names::IN_FLIGHT).copied();
+        let in_flight = in_flight.unwrap_or_default();
+        let backlog = self.signals.get("backlog.occupancy").copied();
+        let where_ = if backlog.is_some_and(|waiting| waiting > starved / 2.0) {
+            ". They wait to be accepted, while connections that are kept have all there is to serve them"
+        } else {
+            ""
+        };
+        self.notes.push(format!(
+            "{starved:.1} of {in_flight:.1} requests in flight had no answer in the whole window: the response times are \
+             those of the others; over all of them the mean is {:.0} ms by Little's law{where_}",
+            self.mean_of_all_ms().unwrap_or_default()
+        ));
     }
 
     /// Notes that responses were redirects, when it is more than an exception.
@@ -237,6 +325,15 @@ pub struct ResponseTime {
     pub max: f64,
 }
 
+/// Where more than this share of the requests fail, the others are the exception.
+const FAILING: f64 = 0.5;
+/// Fewer than this many requests without an answer are chance …
+const STARVED_LEAST: f64 = 1.0;
+/// … and so is less than this share of those in flight …
+const STARVED_SHARE: f64 = 0.1;
+/// … or less than so many response times of all of them in a window.
+const STARVED_EDGES: f64 = 1.5;
+
 /// How many arrivals more are in flight at the end of a window than at its beginning, beyond what
 /// chance makes of a load that keeps up: the difference of two numbers of a Poisson distribution,
 /// twice its standard deviation. `in_flight` is their mean, half of what piled up included.
@@ -276,6 +373,20 @@ pub struct Errors {
     pub share: f64,
     /// How many of each response code.
     pub by_code: BTreeMap<String, u64>,
+}
+
+/// How the code of a sample begins that had no answer: JMeter's words.
+pub const NO_ANSWER: &str = "Non HTTP response code: ";
+
+impl Errors {
+    /// Samples that had no answer: refused, cut off, out of time.
+    pub fn unanswered(&self) -> u64 {
+        let without = self
+            .by_code
+            .iter()
+            .filter(|(code, _)| code.starts_with(NO_ANSWER));
+        without.map(|(_, count)| count).sum()
+    }
 }
 
 /// CPU of the CPUs that the target may use, as shares of one of all of them together.

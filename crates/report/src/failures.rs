@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-const PREFIX: &str = "Non HTTP response code: ";
+use weir_record::NO_ANSWER;
 
 /// What the classes say that JMeter's HTTP client and Weir report.
 const WORDS: [(&str, &str); 19] = [
@@ -59,7 +59,7 @@ const WORDS: [(&str, &str); 19] = [
 
 /// A code in words; one of HTTP, or one that has none, as it is.
 pub(crate) fn in_words(code: &str) -> Cow<'_, str> {
-    let Some(class) = code.strip_prefix(PREFIX) else {
+    let Some(class) = code.strip_prefix(NO_ANSWER) else {
         return code.into();
     };
     let found = WORDS.iter().find(|(known, _)| *known == class);
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn classes_have_words_and_codes_stay() {
-        let of = |class: &str| in_words(&format!("{PREFIX}{class}")).into_owned();
+        let of = |class: &str| in_words(&format!("{NO_ANSWER}{class}")).into_owned();
         assert_eq!(of("java.net.SocketTimeoutException"), "no answer in time");
         assert_eq!(of("org.example.Other"), "org.example.Other");
         assert_eq!(in_words("503"), "503");

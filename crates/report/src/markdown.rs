@@ -213,7 +213,7 @@ fn trial_row(trial: &TrialRecord) -> [String; 9] {
         trial.id.to_string(),
         words::purpose(trial).to_owned(),
         words::levels(&trial.levels),
-        SignalUnit::PerSecond.with_estimate(trial.throughput_per_s, interval("throughput_per_s")),
+        words::throughput(trial),
         SignalUnit::Milliseconds.with_estimate(response.mean, interval("response_time_ms.mean")),
         SignalUnit::Milliseconds.with_estimate(response.p99, interval("response_time_ms.p99")),
         trial.cpu.map_or_else(

@@ -8,6 +8,7 @@ use weir_record::{ClassRecord, RunManifest, RunResult, Timeline, TrialRecord};
 
 use crate::figures::{WithEstimate as _, number, unit_of};
 use crate::text::{Codes, told};
+use crate::words;
 
 pub use page::one_load_html;
 
@@ -72,14 +73,17 @@ fn name(manifest: &RunManifest) -> &str {
 /// What it comes to: `91.5 requests/s, p99 44.6 ms`.
 fn headline(trial: &TrialRecord) -> String {
     let p99 = SignalUnit::Milliseconds.text(trial.response_time_ms.p99);
-    format!("{} requests/s, p99 {p99}", number(trial.throughput_per_s))
+    let rate = match trial.answered_per_s() {
+        Some(answered) => words::answered(answered),
+        None => format!("{} requests/s", number(trial.throughput_per_s)),
+    };
+    format!("{rate}, p99 {p99}")
 }
 
 /// The load in one sentence.
 fn lead(trial: &TrialRecord) -> String {
     let interval = |name: &str| trial.intervals.get(name);
-    let throughput =
-        SignalUnit::PerSecond.with_estimate(trial.throughput_per_s, interval("throughput_per_s"));
+    let throughput = words::throughput(trial);
     let p99 = SignalUnit::Milliseconds
         .with_estimate(trial.response_time_ms.p99, interval("response_time_ms.p99"));
     let failed = match trial.errors.count {

@@ -45,10 +45,12 @@ pub fn trial_line(trial: &TrialRecord) -> String {
         SignalUnit::Milliseconds.text(response.p99),
     );
     let failed = (trial.errors.count > 0).then(|| errors(&trial.errors));
+    let answered = trial.answered_per_s().map(words::answered);
     let standing = Standing::of(trial);
     let invalid = (!standing.valid()).then(|| "INVALID".to_owned());
     let rest = failed
         .into_iter()
+        .chain(answered)
         .chain(invalid)
         .chain(standing.remarks())
         .chain(words::levels_beside(trial));
@@ -385,6 +387,14 @@ pub fn run_table(trial: &TrialRecord, codes: Codes) -> String {
     for (code, count) in &trial.errors.by_code {
         let line = format!("{} × {}", number(*count as f64), told(code, codes));
         text.push_str(&wrap("failed: ", "  ", &line, WIDTH));
+    }
+    if let Some(answered) = trial.answered_per_s() {
+        let all = SignalUnit::PerSecond.text(trial.throughput_per_s);
+        let line = format!(
+            "{}; the throughput of {all} counts those without an answer too",
+            words::answered(answered)
+        );
+        text.push_str(&wrap("", "  ", &line, WIDTH));
     }
     for why in &trial.invalid_because {
         text.push_str(&wrap("INVALID: ", "  ", why, WIDTH));

@@ -6,7 +6,7 @@ use weir_record::{
     StudyResult, TrialRecord,
 };
 
-use crate::figures::{number, unit_of};
+use crate::figures::{WithEstimate as _, number, unit_of};
 
 /// How a run ended, for people.
 pub(crate) fn status(result: &StudyResult) -> &'static str {
@@ -76,6 +76,21 @@ pub(crate) fn figure(name: &str) -> String {
 
 /// The factor that is the rate of an open load.
 const RATE: &str = "rate";
+
+/// The answers a second, beside a throughput that counts samples without one.
+pub(crate) fn answered(per_s: f64) -> String {
+    format!("{} answered", SignalUnit::PerSecond.text(per_s))
+}
+
+/// The throughput of a trial with its interval, and the answers where some had none.
+pub(crate) fn throughput(trial: &TrialRecord) -> String {
+    let own = trial.intervals.get("throughput_per_s");
+    let all = SignalUnit::PerSecond.with_estimate(trial.throughput_per_s, own);
+    match trial.answered_per_s() {
+        Some(rate) => format!("{all}, {}", answered(rate)),
+        None => all,
+    }
+}
 
 /// One level: `20`, `20,000`, `as-published`.
 pub(crate) fn level(level: &Level) -> String {

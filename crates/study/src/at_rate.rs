@@ -1,17 +1,15 @@
-//! The check of a largest rate: a trial at the answer itself, in which all that was asked holds.
+//! A largest rate: its check, and whether the level is what it is taken for.
 //!
 //! No limit of the server holds a rate; a gateway in front does, with the answer as its `rate`.
 
 use weir_record::{Finding, Role, TrialError, TrialRecord};
 
-use crate::check::rate::judge;
-use crate::confirm::Confirmed;
+use crate::at_answer;
 use crate::file::FindSpec;
 use crate::learned::Learned;
-use crate::search::bounded::Bounded;
+use crate::raise;
 use crate::search::{self, Goals};
-use crate::settings::Settings;
-use crate::trials::{Effort, Stop, Trials, Wanted};
+use crate::trials::{Stop, Trials};
 
 const NOTHING_TO_HOLD: &str =
     "the requirements hold up to the end of the range, so that there is nothing to hold back";
@@ -35,26 +33,11 @@ pub(crate) fn confirm(
         learned.no_settings = Some(NOTHING_TO_HOLD.to_owned());
         return Ok(());
     }
-    learned.no_settings = Some(NOT_A_LIMIT.to_owned());
-    let Some(window) = trials.window(spec.window, Effort::Full, 0.0) else {
-        return Ok(());
-    };
-    let value = answer.value;
-    let record = trials.run(&Wanted {
-        role: Role::Check,
-        case: None,
-        levels: search::levels(spec, value as u32),
-        window,
-        why: &format!("whether all holds at {value} {}", spec.varied.noun()),
-    })?;
-    let others: Vec<Bounded> = goals.others().cloned().collect();
-    let cpu = goals.cpu.map(|(_, goal)| goal);
-    let all: [&TrialRecord; 1] = [&record];
-    learned.confirmed = Some(Confirmed {
-        settings: Settings::default(),
-        held: judge(&all, cpu, &others, trials.facts()),
-    });
-    Ok(())
+    let settings = raise::settings(&learned.raised, trials.facts());
+    if settings.is_none() {
+        learned.no_settings = Some(NOT_A_LIMIT.to_owned());
+    }
+    at_answer::check(spec, goals, trials, settings.unwrap_or_default(), learned)
 }
 
 /// Arrivals that were due a second, over the level: 1 where the level is what it is taken for.

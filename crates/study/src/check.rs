@@ -1,8 +1,8 @@
 //! The check of derived settings: half as many users again, with the settings applied, and
 //! everything holds.
 
+pub(crate) mod at_answer;
 pub(crate) mod gate;
-pub(crate) mod rate;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

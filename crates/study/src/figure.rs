@@ -85,6 +85,21 @@ impl Statistic {
         }
     }
 
+    /// Where requests had no answer in the whole window: what it is, or is at least, over all of
+    /// them.
+    fn of_all(self, trial: &TrialRecord) -> Option<f64> {
+        let quantile = match self {
+            Self::Mean => return trial.mean_of_all_ms(),
+            Self::P50 => 0.5,
+            Self::P90 => 0.9,
+            Self::P95 => 0.95,
+            Self::P99 => 0.99,
+            Self::P999 => 0.999,
+            Self::Max => 1.0,
+        };
+        trial.quantile_of_all_ms(quantile)
+    }
+
     /// The name of its interval in a record.
     fn interval_name(self) -> String {
         let name = if self == Self::P999 {
@@ -202,6 +217,12 @@ impl Figure {
             )),
             Self::Errors(None) => Some(with_interval(trial, "errors.share", trial.errors.share)),
             Self::Response(statistic, None) => {
+                if let Some(value) = statistic.of_all(trial) {
+                    return Some(Measured {
+                        value,
+                        interval: None,
+                    });
+                }
                 let value = statistic.of(&trial.response_time_ms);
                 Some(with_interval(trial, &statistic.interval_name(), value))
             }

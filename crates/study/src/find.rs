@@ -1,13 +1,14 @@
 //! `weir tune`: the largest number of users, or the cap of a gateway; the settings, the check, the
 //! findings.
 
-use weir_metric::Requirement;
+use weir_metric::{Metric, Requirement};
 use weir_record::{
-    Answer, AnswerCost, BeforeAndAfter, Finding, Held, Role, Side, Status, TargetFacts,
-    TrialRecord, TrialRunner,
+    Answer, AnswerCost, BeforeAndAfter, Finding, Held, RaisedLimit, Role, Side, Status,
+    TargetFacts, TrialRecord, TrialRunner,
 };
 
 use crate::answer;
+use crate::at_answer;
 use crate::at_rate;
 use crate::check;
 use crate::confirm::{self, AnswerPoint};
@@ -42,6 +43,10 @@ pub fn find(
 ) -> Outcome {
     let facts = runner.facts().clone();
     let mut trials = Trials::new(runner, observer, spec.seed, spec.budget);
+    let mut requirements = spec.requirements.iter();
+    if requirements.any(|requirement| requirement.metric == Metric::Errors) {
+        trials.bound_errors();
+    }
     let mut learned = Learned::default();
     let stop = run(spec, &facts, &mut trials, &mut learned).err();
     outcome(spec, facts, trials.into_records(), learned, stop)
@@ -98,18 +103,43 @@ fn run(
         (None, Some(demand), Some((_, goal))) => {
             confirm::confirm(spec, trials, demand, goal, &point, &mut learned.confirmed)?;
             if learned.confirmed.is_none() {
-                learned.no_settings = Some(NO_THREADS.to_owned());
-                learned.settings = raise::settings(&learned.raised, facts);
+                return with_raised_limits(spec, &goals, facts, trials, NO_THREADS, learned);
             }
-            before_and_after(spec, facts, trials, &point, learned)?;
+            let users = confirm::users_of_check(&point);
+            before_and_after(spec, facts, trials, users, learned)?;
             cost_at_answer(spec, facts, trials, &point, learned)
         }
         (why, ..) => {
-            learned.no_settings = Some(why.unwrap_or(NOT_TOLD).to_owned());
-            learned.settings = raise::settings(&learned.raised, facts);
-            Ok(())
+            let why = why.unwrap_or(NOT_TOLD);
+            with_raised_limits(spec, &goals, facts, trials, why, learned)
         }
     }
+}
+
+/// Without settings that hold the CPU: limits that were raised are the settings, and the answer is
+/// checked with them.
+fn with_raised_limits(
+    spec: &FindSpec,
+    goals: &Goals,
+    facts: &TargetFacts,
+    trials: &mut Trials<'_>,
+    why_no_others: &str,
+    learned: &mut Learned,
+) -> Result<(), Stop> {
+    let Some(settings) = raise::settings(&learned.raised, facts) else {
+        learned.no_settings = Some(why_no_others.to_owned());
+        return Ok(());
+    };
+    learned.settings = Some(settings.clone());
+    let answer = learned.answer.as_ref();
+    let Some(answer) =
+        answer.filter(|answer| !too_wide(Some(answer)) && answer.limited_by.is_none())
+    else {
+        return Ok(());
+    };
+    let users = answer.value as u32;
+    at_answer::check(spec, goals, trials, settings, learned)?;
+    before_and_after(spec, facts, trials, users, learned)
 }
 
 /// Searches, and goes on with a higher limit where one that may be raised ends the search.
@@ -120,16 +150,33 @@ fn search(
     reserve_s: f64,
     learned: &mut Learned,
 ) -> Result<Found, Stop> {
-    let goal = goals.cpu.map(|(_, goal)| goal);
+    let mut before: Option<Found> = None;
     loop {
-        let found = search::search(spec, goals, trials, reserve_s)?;
-        let Some(limit) = raise::next(spec, &found, goal, trials, &learned.raised) else {
+        let found = match (search::search(spec, goals, trials, reserve_s), &before) {
+            (Err(stop @ Stop::Error(_)), _) | (Err(stop), None) => return Err(stop),
+            (Ok(found), None) => found,
+            (Ok(found), Some(before)) if raise::gains(before, &found) => found,
+            (_, Some(before)) => {
+                let limit = learned.raised.pop();
+                trials.lower();
+                if let Some(limit) = &limit {
+                    trials.note(&format!(
+                        "with `{}` raised to {} the answer is no better: it stays at {}",
+                        limit.stage, limit.to, limit.from
+                    ));
+                }
+                learned.in_vain = limit;
+                return Ok(before.clone());
+            }
+        };
+        let Some(limit) = raise::next(spec, goals, &found, trials, &learned.raised) else {
             return Ok(found);
         };
         trials.note(&format!(
             "`{}` is the limit at {}, and may be set: it is raised to {}, and the search goes on",
             limit.stage, limit.from, limit.to
         ));
+        before = matches!(found, Found::Level { .. }).then_some(found);
         trials.raise(limit.clone());
         learned.raised.push(limit);
     }
@@ -215,7 +262,7 @@ fn before_and_after(
     spec: &FindSpec,
     facts: &TargetFacts,
     trials: &mut Trials<'_>,
-    at: &AnswerPoint,
+    users: u32,
     learned: &mut Learned,
 ) -> Result<(), Stop> {
     let Some(confirmed) = &mut learned.confirmed else {
@@ -241,7 +288,7 @@ fn before_and_after(
     let before = trials.run_once(&Wanted {
         role: Role::Control,
         case: None,
-        levels: confirm::levels(confirm::users_of_check(at), &Settings::default(), facts),
+        levels: confirm::levels(users, &Settings::default(), facts),
         window,
         why: "the same users with the limits as found",
     })?;
@@ -301,6 +348,16 @@ fn cost(record: &TrialRecord, at: &AnswerPoint) -> AnswerCost {
     }
 }
 
+/// A limit that was raised in vain.
+fn in_vain(limit: &RaisedLimit) -> Finding {
+    let says = format!(
+        "`{}` is full at the answer, and with {} in place of {} the answer is no better: what takes the time lies behind it. \
+         The answer is that with {}.",
+        limit.stage, limit.to, limit.from, limit.from
+    );
+    Finding::new("raise-gains-nothing", says, &limit.trials)
+}
+
 /// Settings that no trial has shown to hold.
 fn unchecked(learned: &Learned) -> Option<Finding> {
     // Raised limits were in force in the trials that the answer rests on.
@@ -340,6 +397,7 @@ fn outcome(
         ));
     }
     all.extend(unchecked(&learned));
+    all.extend(learned.in_vain.as_ref().map(in_vain));
     if spec.varied == Varied::Rate {
         all.extend(at_rate::of_all_arrivals(&trials));
     }

@@ -18,6 +18,7 @@ mod refused;
 mod saturated;
 mod spawn_rate;
 mod stages;
+mod starved;
 mod unexplained;
 
 use weir_record::{Finding, TargetFacts, TrialRecord};
@@ -36,7 +37,7 @@ pub(crate) struct Evidence<'a> {
 /// A rule: some findings, mostly none.
 type Rule = fn(&Evidence<'_>) -> Vec<Finding>;
 
-const RULES: [Rule; 21] = [
+const RULES: [Rule; 22] = [
     gate::holds,
     gate::turns_away,
     stages::pool_waits,
@@ -50,6 +51,7 @@ const RULES: [Rule; 21] = [
     refused::by_connections,
     refused::by_backlog,
     redirected::responses,
+    starved::users,
     spawn_rate::plateau,
     unexplained::plateau,
     instruments::littles_law,

@@ -14,6 +14,8 @@ pub(crate) struct Learned {
     pub(crate) answer: Option<Answer>,
     /// Limits that ended the search as the server was found, and were raised for it to go on.
     pub(crate) raised: Vec<RaisedLimit>,
+    /// A limit that was raised in vain: it is as it was in the answer.
+    pub(crate) in_vain: Option<RaisedLimit>,
     /// Requirements from below that the answer does not meet.
     pub(crate) unmet: Vec<String>,
     pub(crate) confirmed: Option<Confirmed>,

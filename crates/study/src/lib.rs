@@ -50,6 +50,7 @@
 //! ```
 
 mod answer;
+mod at_answer;
 mod at_rate;
 mod best;
 mod check;

@@ -196,7 +196,7 @@ impl Goals {
         (bounded.is_response() && !tried && next > NEAR.end() * root).then_some(next as u32)
     }
 
-    fn is_cpu(&self, index: usize) -> bool {
+    pub(crate) fn is_cpu(&self, index: usize) -> bool {
         self.cpu.is_some_and(|(at, _)| at == index)
     }
 
@@ -365,7 +365,7 @@ fn next(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], facts: &TargetFact
         return step;
     }
     let Some((binding, root)) = first else {
-        return Step::End(Found::Undecided("no trial used any CPU".to_owned()));
+        return Step::End(Found::Undecided(why_nothing(all)));
     };
     // Far below: leap towards the root, but not beyond the range.
     let reach = (APPROACH * root.level).min(high).min(LEAP * largest);
@@ -383,6 +383,23 @@ fn next(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], facts: &TargetFact
         return start::below_range(spec, goals, (binding, root), all, trials);
     }
     near(spec, goals, binding, root, trials)
+}
+
+/// Why no trial says anything of a requirement.
+fn why_nothing(trials: &[&TrialRecord]) -> String {
+    let Some(failing) = trials.iter().find(|trial| trial.fails()) else {
+        return "no trial used any CPU".to_owned();
+    };
+    let codes = failing.errors.by_code.iter();
+    let most = codes.max_by_key(|(_, count)| **count);
+    let code = most.map_or(String::new(), |(code, _)| {
+        format!(", most of them with {code}")
+    });
+    format!(
+        "{:.1} % of the requests failed in trial {}{code}. Look at what is asked for: weir run URL says why requests fail",
+        failing.errors.share * 100.0,
+        failing.id
+    )
 }
 
 fn leap_why(spec: &FindSpec, root: f64) -> String {

@@ -137,17 +137,25 @@ fn as_found(spec: &FindSpec, learned: &Learned) -> Vec<String> {
     let noun = spec.varied.noun();
     let mut sentences = Vec::new();
     for (at, limit) in learned.raised.iter().enumerate() {
-        let RaisedLimit {
-            stage, from, users, ..
-        } = limit;
+        let RaisedLimit { stage, from, .. } = limit;
+        let load = match limit.rate {
+            Some(rate) => format!("{rate} arrivals/s"),
+            None => format!("{} virtual users", limit.users),
+        };
         let waiting = limit.waiting.map_or_else(String::new, |waiting| {
             format!(" and {waiting:.1} requests wait for it")
         });
         let begin = if at == 0 { "As found" } else { "Then" };
+        let cpu = limit.cpu * 100.0;
+        let ends = match &limit.answer {
+            Some(answer) => format!(
+                "; `{}` ends it at {} {noun} (95 % interval {}–{})",
+                answer.binding, answer.value, answer.low, answer.high
+            ),
+            None => format!(", and more {noun} bring no more"),
+        };
         sentences.push(format!(
-            "{begin}, `{stage}` = {from} is the limit: with {users} virtual users the CPU is {:.1} %{waiting}, and more \
-             {noun} bring no more.",
-            limit.cpu * 100.0
+            "{begin}, `{stage}` = {from} is the limit: with {load} the CPU is {cpu:.1} %{waiting}{ends}."
         ));
     }
     sentences

@@ -57,6 +57,14 @@ pub(crate) struct Wanted<'a> {
     pub(crate) why: &'a str,
 }
 
+/// The search before a limit was raised.
+#[derive(Debug)]
+struct BeforeRaising {
+    raised: Vec<RaisedLimit>,
+    /// How many trials there were.
+    trials: usize,
+}
+
 /// Runs trials and keeps their records.
 pub(crate) struct Trials<'a> {
     runner: &'a mut dyn TrialRunner,
@@ -65,7 +73,12 @@ pub(crate) struct Trials<'a> {
     seed: u64,
     budget: Option<Budget>,
     block: Option<u32>,
+    /// Whether the question says how many requests may fail.
+    bounds_errors: bool,
     raised: Vec<RaisedLimit>,
+    before_raising: Vec<BeforeRaising>,
+    /// Trials with a limit that was raised in vain.
+    set_aside: Vec<u32>,
 }
 
 impl<'a> Trials<'a> {
@@ -82,8 +95,16 @@ impl<'a> Trials<'a> {
             seed,
             budget: budget.map(Budget::new),
             block: None,
+            bounds_errors: false,
             raised: Vec::new(),
+            before_raising: Vec::new(),
+            set_aside: Vec::new(),
         }
+    }
+
+    /// The question says how many requests may fail: a trial in which most do answers it.
+    pub(crate) fn bound_errors(&mut self) {
+        self.bounds_errors = true;
     }
 
     /// All trials from here on belong to this block, counted from 1.
@@ -95,6 +116,10 @@ impl<'a> Trials<'a> {
     /// in which the lower one acted is not charged to it.
     pub(crate) fn raise(&mut self, limit: RaisedLimit) {
         let counted: Vec<u32> = self.valid().iter().map(|trial| trial.id).collect();
+        self.before_raising.push(BeforeRaising {
+            raised: self.raised.clone(),
+            trials: self.records.len(),
+        });
         self.raised.retain(|before| before.stage != limit.stage);
         self.raised.push(limit);
         let count: Vec<u32> = self.valid().iter().map(|trial| trial.id).collect();
@@ -106,6 +131,17 @@ impl<'a> Trials<'a> {
                 budget.give_back(trial);
             }
         }
+    }
+
+    /// The limit that was raised last is as it was before, and so is the search: the trials made
+    /// since say nothing of it.
+    pub(crate) fn lower(&mut self) {
+        let Some(before) = self.before_raising.pop() else {
+            return;
+        };
+        self.raised = before.raised;
+        let made = self.records.iter().skip(before.trials);
+        self.set_aside.extend(made.map(|trial| trial.id));
     }
 
     /// The limits that are raised.
@@ -138,10 +174,11 @@ impl<'a> Trials<'a> {
     }
 
     /// The trials whose figures may be used: not those in which a limit acted that was raised
-    /// since.
+    /// since, nor those with a limit that was raised in vain.
     pub(crate) fn valid(&self) -> Vec<&TrialRecord> {
         let facts = self.facts();
         let valid = self.records.iter().filter(|trial| trial.valid);
+        let valid = valid.filter(|trial| !self.set_aside.contains(&trial.id));
         valid
             .filter(|trial| raise::still_counts(trial, &self.raised, facts))
             .collect()
@@ -203,6 +240,9 @@ impl<'a> Trials<'a> {
         record.block = treatment.block;
         if search::fell_behind(&record) {
             record.count_as_fallen_behind();
+        }
+        if self.bounds_errors {
+            record.count_as_failing();
         }
         self.observer.trial_ended(&record);
         if let Some(budget) = &mut self.budget {

@@ -1,11 +1,12 @@
 //! A pool or another limit of the funnel holds requests back.
 
 use crate::evidence::Evidence;
-use crate::hypotheses::{cpu, waiting_test};
+use crate::hypotheses::{cpu, network, waiting_test};
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
 use crate::threshold::{FULL, FULL_BECAUSE};
 use crate::words::{number, percent, time};
 
+const CONNECTIONS: &str = "connections";
 const TWICE: &str = "the same run with twice the limit: if requests wait as long as before somewhere else, it was not the limit";
 
 /// What a stage shows.
@@ -91,13 +92,38 @@ pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
     hypothesis.verdict(verdict, says)
 }
 
+/// Whether a server that lets connections above a limit wait outside has as many as that.
+pub(crate) fn connections_are_full(evidence: &Evidence) -> bool {
+    let used = evidence.signal("connections.occupancy");
+    let limit = evidence.limit(CONNECTIONS);
+    used.zip(limit)
+        .is_some_and(|(used, limit)| used >= FULL * limit)
+}
+
+/// Those that wait outside of a server that has all the connections that it may have.
+pub(crate) fn waiting_for_connections(evidence: &Evidence) -> Option<f64> {
+    let workers_accept = evidence.signal("threads.waiting").is_some();
+    let waits = connections_are_full(evidence) && !workers_accept;
+    network::waiting_to_be_accepted(evidence).filter(|_| waits)
+}
+
 fn stage(evidence: &Evidence, name: String) -> Option<Stage> {
-    // Who waits in the request queue waits for the threads: one stage, told once. Connections are
-    // held, not waited for.
-    if name == "request-queue" || name == "connections" {
+    // Who waits in the request queue waits for the threads: one stage, told once. Whose workers
+    // accept themselves wait in the same queue.
+    let is_told = name == "request-queue"
+        || (name == CONNECTIONS && evidence.signal("threads.waiting").is_some());
+    if is_told {
         return None;
     }
-    let waiting = evidence.waiting(&name);
+    let waiting = if name == CONNECTIONS {
+        network::waiting_to_be_accepted(evidence)
+    } else {
+        evidence.waiting(&name)
+    };
+    // Connections are held while nobody asks for anything: a limit that is not known says nothing.
+    if name == CONNECTIONS && (waiting.is_none() || evidence.limit(&name).is_none()) {
+        return None;
+    }
     let occupancy = evidence.signal(&format!("{name}.occupancy"));
     let limit = evidence.limit(&name);
     if waiting.is_none() && (occupancy.is_none() || limit.is_none()) {
@@ -215,6 +241,24 @@ mod tests {
             "{}",
             small.says
         );
+    }
+
+    #[test]
+    fn connections_wait_outside_of_a_server_that_has_all_it_may_have() {
+        let full = [
+            ("connections.occupancy", 10.0),
+            ("connections.limit", 10.0),
+            ("tcp.8080.accept-queue", 20.0),
+            ("threads.occupancy", 10.0),
+            ("threads.limit", 200.0),
+            ("request-queue.waiting", 0.0),
+        ];
+        let found = limits(&evidence(&full), None);
+        assert_eq!(found.verdict, Verdict::Supported, "{found:#?}");
+        assert!(found.says.contains("`connections`"), "{}", found.says);
+        let ample = [full.as_slice(), &[("connections.limit", 100.0)]].concat();
+        let found = limits(&evidence(&ample), None);
+        assert_eq!(found.verdict, Verdict::NotSupported, "{found:#?}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::clock::Moment;
 use crate::http::connection::Connections;
 use crate::http::io_context::IoContext;
 use crate::http::outcome::{ConnectFailure, Failure};
-use crate::http::request::Request;
+use crate::http::request::{Exchange, Request};
 use crate::http::response::{Asked, Codings, Head, Kept, ResponseReader};
 use crate::http::server::Server;
 use crate::http::servers::not_allowed;
@@ -35,8 +35,8 @@ pub(crate) struct Client {
     pub(super) tls: Option<Arc<ClientConfig>>,
     /// Servers whose proxies have asked for a name and a password.
     known_to_proxies: Vec<usize>,
-    /// How many connections were refused, one after the other.
-    refusals: u32,
+    /// How many connections were refused or closed without an answer, one after the other.
+    turned_away: u32,
 }
 
 /// A response that has been read.
@@ -87,7 +87,7 @@ impl Client {
             connections: Connections::default(),
             tls: None,
             known_to_proxies: Vec::new(),
-            refusals: 0,
+            turned_away: 0,
             io,
         }
     }
@@ -138,16 +138,10 @@ impl Client {
             let until = timeout.map(|timeout| self.io.now().after(timeout));
             let connecting = Socket::connect(&self.io, (*ip, port));
             failure = Failure::Connect(match self.timer.within(until, connecting).await {
-                Some(Ok(socket)) => {
-                    self.refusals = 0;
-                    return Ok(socket);
-                }
+                Some(Ok(socket)) => return Ok(socket),
                 Some(Err(error)) => ConnectFailure::of_io(&error),
                 None => ConnectFailure::TimeOut,
             });
-        }
-        if matches!(failure, Failure::Connect(ConnectFailure::Refused)) {
-            self.refusals = self.refusals.saturating_add(1);
         }
         if failure.is_local() {
             self.io.counts.local_failures.update(|count| count + 1);
@@ -155,11 +149,24 @@ impl Client {
         Err(failure)
     }
 
-    /// How long a user waits who is refused again and again: longer each time, at most a second.
+    /// Counts whether the server took the connection, and answered.
+    pub(super) fn note(&mut self, exchange: &Exchange) {
+        match &exchange.outcome {
+            Ok(_) => self.turned_away = 0,
+            Err(failure) if failure.is_turned_away() && exchange.received == 0 => {
+                self.turned_away = self.turned_away.saturating_add(1);
+            }
+            // Whoever was refused for another reason, or ran out of time, is not asked to wait.
+            Err(_) => {}
+        }
+    }
+
+    /// How long a user waits who is turned away again and again: longer each time, at most a
+    /// second.
     pub(crate) fn back_off(&self) -> Option<Duration> {
         const PATIENT: u32 = 10;
         const LONGEST_MS: u64 = 1_000;
-        let over = self.refusals.checked_sub(PATIENT)?;
+        let over = self.turned_away.checked_sub(PATIENT)?;
         let ms = 1_u64.checked_shl(over).unwrap_or(LONGEST_MS);
         Some(Duration::from_millis(ms.min(LONGEST_MS)))
     }

@@ -32,6 +32,12 @@ impl Client {
     /// password. What was written may have been done: without an answer it has failed, as in
     /// JMeter.
     pub(crate) async fn exchange(&mut self, servers: &Servers, request: &Request<'_>) -> Exchange {
+        let exchange = self.exchange_somehow(servers, request).await;
+        self.note(&exchange);
+        exchange
+    }
+
+    async fn exchange_somehow(&mut self, servers: &Servers, request: &Request<'_>) -> Exchange {
         let started = self.io.now();
         if !usual::is_usual(servers, request) {
             return Box::pin(self.exchange_otherwise(servers, request, started)).await;

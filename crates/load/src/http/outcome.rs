@@ -168,6 +168,11 @@ impl Failure {
         matches!(self, Self::Reset | Self::Socket(_) | Self::NoResponse)
     }
 
+    /// The server took no connection, or closed it.
+    pub(crate) fn is_turned_away(&self) -> bool {
+        matches!(self, Self::Connect(ConnectFailure::Refused)) || self.is_closed_connection()
+    }
+
     /// The server has said that it did nothing of the request.
     pub(crate) fn is_unprocessed(&self) -> bool {
         matches!(self, Self::Unprocessed)

@@ -5,13 +5,23 @@
 //! all of them, the server the second and the third; what is left waits. HTTP/1 only: a connection
 //! has one request at a time.
 
+use crate::accepted::accepted;
 use crate::reading::{Reading, put};
+
+const CONNECTIONS: &str = "connections.occupancy";
 
 /// What the derived signal is called, and where it comes from.
 pub(crate) const SIGNAL: &str = "request-queue.waiting";
 
 /// Puts the derived signal, unless the server told it, or something that is needed is absent.
 pub(crate) fn put_derived(port: u16, reading: &mut Reading) {
+    // A Tomcat that has all the connections that it may have tells one less: its acceptor counts
+    // the one that it waits for. The kernel knows.
+    if let (Some(told), Some(accepted)) =
+        (reading.get(CONNECTIONS).copied(), accepted(port, reading))
+    {
+        put(reading, CONNECTIONS, Some(told.max(accepted)));
+    }
     if reading.contains_key(SIGNAL) {
         return;
     }
@@ -47,6 +57,22 @@ pub(crate) fn origin(port: u16) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn connections_are_what_the_kernel_knows_where_the_server_tells_less() {
+        for (told, established, known) in [(9.0, 42.0, 10.0), (12.0, 42.0, 12.0)] {
+            let mut reading: Reading = [
+                (CONNECTIONS, told),
+                ("tcp.80.established", established),
+                ("tcp.80.close-wait", 0.0),
+                ("tcp.80.accept-queue", 32.0),
+            ]
+            .map(|(name, value)| (name.into(), value))
+            .into();
+            put_derived(80, &mut reading);
+            assert_eq!(reading.get(CONNECTIONS).copied(), Some(known));
+        }
+    }
 
     fn derived(signals: &[(&'static str, f64)]) -> Option<f64> {
         let mut reading: Reading = signals.iter().map(|&(name, v)| (name.into(), v)).collect();

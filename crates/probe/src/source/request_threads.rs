@@ -18,13 +18,14 @@ const SHARE: f64 = 0.001;
 /// Dumps are at least this far apart.
 const EVERY: Duration = Duration::from_millis(900);
 /// Signals that a dump tells.
-const SIGNALS: [&str; 7] = [
+const SIGNALS: [&str; 8] = [
     "request-threads.seen",
     "request-threads.running",
     "request-threads.monitor",
     "request-threads.lock",
     "request-threads.asleep",
     "request-threads.answer",
+    "request-threads.pool",
     "request-threads.parked",
 ];
 
@@ -88,6 +89,7 @@ impl RequestThreadsSource {
                     threads.lock,
                     threads.asleep,
                     threads.answer,
+                    threads.pool,
                     threads.parked,
                 ];
                 for (signal, count) in SIGNALS.iter().zip(counts) {

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use crate::invalid::InvalidReason;
 use crate::recording::Recording;
+use crate::trial::NO_ANSWER;
 
-/// The code of a sample whose connection was refused, as JMeter and Weir write it.
-const REFUSED: &str = "Non HTTP response code: org.apache.http.conn.HttpHostConnectException";
+/// The class in the code of a sample whose connection was refused, as JMeter and Weir write it.
+const REFUSED: &str = "org.apache.http.conn.HttpHostConnectException";
 /// So many seconds at the end have to be without an answer, as far as the window has as many: a
 /// server that is started anew, or full for a moment, refuses for less.
 const SECONDS: usize = 3;
@@ -18,7 +19,9 @@ pub(super) fn nobody_answers(recording: &Recording, window: Range<usize>) -> Opt
     let mut refused = 0;
     for second in window.clone().rev() {
         let counts = recording.counts(second..second + 1, None);
-        let of_second = counts.failed_by_code.get(REFUSED).copied().unwrap_or(0);
+        let refused_code = format!("{NO_ANSWER}{REFUSED}");
+        let of_second = counts.failed_by_code.get(&refused_code);
+        let of_second = of_second.copied().unwrap_or(0);
         if of_second < counts.completed {
             break;
         }

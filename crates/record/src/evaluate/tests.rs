@@ -30,7 +30,7 @@ fn load_second(second: u64, answered: u64, failed: u64, response_us: u64) -> Loa
             response_us: histogram,
         }],
         users: 10,
-        in_flight: Some(3),
+        in_flight: Some(2),
         sockets: Some(10),
         lateness_us,
         redirected: None,

@@ -431,6 +431,10 @@ fn trial(trial: &TrialRecord, seconds: bool) -> Trial {
     let figure = |name: &str, value: Option<f64>| cell(trial, name, value);
     let response = &trial.response_time_ms;
     let codes = trial.errors.by_code.iter();
+    let mut throughput = figure("throughput_per_s", Some(trial.throughput_per_s));
+    if let Some(rate) = trial.answered_per_s() {
+        throughput.interval = format!("{} {}", throughput.interval, words::answered(rate));
+    }
     Trial {
         id: trial.id,
         seconds,
@@ -438,7 +442,7 @@ fn trial(trial: &TrialRecord, seconds: bool) -> Trial {
         levels: words::levels_beside(trial),
         population: load(trial),
         figures: vec![
-            figure("throughput_per_s", Some(trial.throughput_per_s)),
+            throughput,
             figure("response_time_ms.mean", Some(response.mean)),
             figure("response_time_ms.p50", Some(response.p50)),
             figure("response_time_ms.p99", Some(response.p99)),

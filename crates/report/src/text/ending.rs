@@ -127,12 +127,19 @@ fn verified(result: &StudyResult, width: usize) -> String {
 /// What ended the search as the server was found.
 fn as_found(result: &StudyResult, width: usize) -> String {
     let lines = result.raised.iter().map(|limit| {
+        let load = match limit.rate {
+            Some(rate) => format!("{} arrivals/s", number(rate)),
+            None => format!("{} users", number(f64::from(limit.users))),
+        };
+        let ends = match &limit.answer {
+            Some(answer) => format!("{} ends it at {}", answer.binding, number(answer.value)),
+            None => "more load brings no more".to_owned(),
+        };
         let says = format!(
-            "as found, {} {} is the limit: CPU {} with {} users, and more users bring no more",
+            "as found, {} {} is the limit: CPU {} with {load}, and {ends}",
             limit.stage,
             number(limit.from),
             SignalUnit::Share.text(limit.cpu),
-            number(f64::from(limit.users))
         );
         wrap("  ", "  ", &says, width)
     });

@@ -1,4 +1,5 @@
-//! The check of a largest rate: at the answer itself nothing that was asked is broken.
+//! The check at the answer itself, of a largest rate or of an answer that needs a raised limit:
+//! nothing that was asked is broken.
 //!
 //! The answer lies where a requirement just holds, so that half of all trials there would break it
 //! by a hair. What is judged is therefore whether the trial contradicts the answer: a requirement

@@ -46,7 +46,8 @@ struct CpuTrial {
 
 impl CpuTrial {
     fn of(trial: &TrialRecord, servers: u32) -> Option<Self> {
-        let cpu = trial.cpu?;
+        // Where most requests fail, the CPU is not that of the work.
+        let cpu = trial.cpu.filter(|_| !trial.fails())?;
         let within = trial.intervals.get("cpu").map_or(0.0, Estimate::half_width);
         let disturbed = disturbed_by(trial, servers);
         // What others did to the CPU figure is as much noise as the spread between trials: a trial

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use crate::support::Analytic;
 use weir_queueing::Pool;
 use weir_record::{
-    Levels, NoObserver, Role, Status, TargetFacts, Treatment, TrialError, TrialObserver,
-    TrialRecord, TrialRunner,
+    Errors, Invalid, InvalidReason, Levels, NoObserver, Role, Status, TargetFacts, Treatment,
+    TrialError, TrialObserver, TrialRecord, TrialRunner,
 };
 use weir_study::{FindSpec, Outcome, RaiseSpec, StudyObserver, find};
 
@@ -164,6 +164,240 @@ fn a_limit_that_may_be_raised_is_raised_until_the_requirement_binds() {
             assert_eq!(before.role, Role::Control);
             assert_eq!(before.level("threads"), None, "the limits as found");
         }
+    }
+}
+
+/// Users up to which a server with exponential response times has a 99th percentile of at most so
+/// many milliseconds.
+fn largest_p99(server: &Analytic, bound_ms: f64) -> f64 {
+    let model = server.model();
+    let p99_ms = |users: u32| 1e3 * 100.0_f64.ln() * (model.solve(users).response_time_s + 0.2);
+    let holds = (1..200).take_while(|users| p99_ms(*users) <= bound_ms);
+    holds.count() as f64
+}
+
+#[test]
+fn a_limit_that_requests_queue_for_is_raised_where_a_response_time_binds() {
+    for sigma in SIGMAS {
+        for threads in [6, 8] {
+            let server = Analytic {
+                threads,
+                ..plain(sigma)
+            };
+            let spec = subject_to(&["cpu <= 80 %", "p99 <= 1200 ms"]);
+            let outcome = run(&spec, &server);
+            let summary = &outcome.summary;
+            assert_eq!(outcome.status, Status::Answered, "{summary}");
+            let limit = &outcome.raised[0];
+            assert_eq!(
+                (limit.stage.as_str(), limit.from),
+                ("threads", f64::from(threads))
+            );
+            let found = limit.answer.as_ref().expect(summary);
+            assert_eq!(found.binding, "p99 <= 1200 ms", "{summary}");
+            let answer = outcome.answer.as_ref().unwrap();
+            let truth = plain(0.0)
+                .largest(0.8)
+                .min(largest_p99(&plain(0.0), 1200.0));
+            assert!(
+                (answer.value - truth).abs() <= (0.1 * truth).max(2.0),
+                "{truth}: {summary}"
+            );
+            assert!(answer.low > found.value, "{summary}");
+            assert!(
+                summary.contains(&format!("As found, `threads` = {threads} is the limit"))
+                    && summary.contains("`p99 <= 1200 ms` ends it at"),
+                "{summary}"
+            );
+            assert!(
+                outcome.settings["threads"] > f64::from(threads),
+                "{summary}"
+            );
+            let held = outcome.held.as_ref().expect(summary);
+            let both = held.before_and_after.as_ref().expect(summary);
+            assert!(
+                both.after.throughput_per_s.value > 1.05 * both.before.throughput_per_s.value,
+                "{both:?}"
+            );
+            assert!(
+                !has(&outcome, "settings-not-derived"),
+                "{:?}",
+                outcome.findings
+            );
+        }
+    }
+}
+
+/// A server whose limit of threads can be set and stays what it was.
+struct Deaf(Analytic);
+
+impl TrialRunner for Deaf {
+    fn facts(&self) -> &TargetFacts {
+        self.0.facts()
+    }
+
+    fn population(&self, levels: &Levels) -> u32 {
+        self.0.population(levels)
+    }
+
+    fn run(
+        &mut self,
+        treatment: &Treatment,
+        observer: &mut dyn TrialObserver,
+    ) -> Result<TrialRecord, TrialError> {
+        let mut heard = treatment.clone();
+        heard.levels.remove("threads");
+        let mut record = self.0.run(&heard, observer)?;
+        record.levels = treatment.levels.clone();
+        Ok(record)
+    }
+}
+
+#[test]
+fn a_limit_that_is_raised_in_vain_leaves_the_answer_as_it_was() {
+    for sigma in SIGMAS {
+        let server = Analytic {
+            threads: 8,
+            ..plain(sigma)
+        };
+        let spec = subject_to(&["cpu <= 80 %", "p99 <= 1200 ms"]);
+        let as_found = FindSpec {
+            raise: as_it_is().raise,
+            ..spec.clone()
+        };
+        let without = run(&as_found, &server);
+        let outcome = find(&spec, &mut Deaf(server), &mut NoObserver);
+        let summary = &outcome.summary;
+        assert_eq!(outcome.status, without.status, "{summary}");
+        let without = without.answer.unwrap();
+        let answer = outcome.answer.as_ref().unwrap();
+        assert_eq!(
+            (answer.value, answer.low),
+            (without.value, without.low),
+            "{summary}"
+        );
+        assert!(
+            outcome.raised.is_empty() && outcome.settings.is_empty(),
+            "{summary}"
+        );
+        assert!(
+            has(&outcome, "raise-gains-nothing"),
+            "{:?}",
+            outcome.findings
+        );
+    }
+}
+
+/// Eight processes that each serve one connection for as long as it is kept: users above that have
+/// no answer at all, and those that have one have it quickly.
+struct Starving(Analytic);
+
+impl TrialRunner for Starving {
+    fn facts(&self) -> &TargetFacts {
+        self.0.facts()
+    }
+
+    fn population(&self, levels: &Levels) -> u32 {
+        self.0.population(levels)
+    }
+
+    fn run(
+        &mut self,
+        treatment: &Treatment,
+        observer: &mut dyn TrialObserver,
+    ) -> Result<TrialRecord, TrialError> {
+        let users = treatment.levels["users"].number().expect("a number");
+        let mut served = treatment.clone();
+        served
+            .levels
+            .insert("users".to_owned(), users.min(8.0).into());
+        let mut record = self.0.run(&served, observer)?;
+        let answered = record.throughput_per_s * record.response_time_ms.mean / 1e3;
+        let starved = (users - 8.0).max(0.0);
+        record
+            .signals
+            .insert("in-flight".to_owned(), answered + starved);
+        record.levels = treatment.levels.clone();
+        record.population = users as u32;
+        Ok(record)
+    }
+}
+
+#[test]
+fn users_without_an_answer_are_no_users_whose_answers_are_quick() {
+    for sigma in SIGMAS {
+        // Eight have their answers; by Little's law the mean of all is L / X: 11.7 / 19.5 per
+        // second.
+        for (requirement, truth) in [("p99 <= 1500 ms", 8.0), ("mean <= 600 ms", 15.0)] {
+            let spec = subject_to(&[requirement]);
+            let outcome = find(&spec, &mut Starving(plain(sigma)), &mut NoObserver);
+            let summary = &outcome.summary;
+            let answer = outcome.answer.as_ref().expect(summary);
+            assert!((answer.value - truth).abs() <= 2.0, "{summary}");
+            assert!(has(&outcome, "users-starved"), "{summary}");
+        }
+    }
+}
+
+/// A proxy without a place for more than twenty users: it answers all others with an error at once,
+/// so quickly that they keep the load generator busy.
+struct Failing(Analytic);
+
+impl TrialRunner for Failing {
+    fn facts(&self) -> &TargetFacts {
+        self.0.facts()
+    }
+
+    fn population(&self, levels: &Levels) -> u32 {
+        self.0.population(levels)
+    }
+
+    fn run(
+        &mut self,
+        treatment: &Treatment,
+        observer: &mut dyn TrialObserver,
+    ) -> Result<TrialRecord, TrialError> {
+        let mut record = self.0.run(treatment, observer)?;
+        if record.population > 20 {
+            let failed = 23_000 * record.window_s as u64;
+            record.throughput_per_s = 23_500.0;
+            record.errors = Errors {
+                count: failed,
+                share: 23_000.0 / 23_500.0,
+                by_code: [("500".to_owned(), failed)].into(),
+            };
+            let reason = InvalidReason::LoadToolCpu {
+                used: 0.92,
+                cpus: 1,
+                at_most: 0.8,
+            };
+            let says = "the load generator was the limit".to_owned();
+            record.valid = false;
+            record.invalid_because.push(says.clone());
+            record.invalid.push(Invalid { says, reason });
+        }
+        Ok(record)
+    }
+}
+
+#[test]
+fn requests_that_fail_at_once_end_no_search() {
+    for sigma in SIGMAS {
+        let spec = subject_to(&["cpu <= 80 %", "errors <= 0.1 %"]);
+        let outcome = find(&spec, &mut Failing(plain(sigma)), &mut NoObserver);
+        let summary = &outcome.summary;
+        let answer = outcome.answer.as_ref().expect(summary);
+        assert_eq!(
+            answer.binding.as_deref(),
+            Some("errors <= 0.1 %"),
+            "{summary}"
+        );
+        assert!((17.0..=20.0).contains(&answer.value), "{summary}");
+        assert!(answer.high <= 22.0, "{summary}");
+        // Without such a bound nothing is known of the load that was to be measured.
+        let spec = subject_to(&["cpu <= 80 %"]);
+        let outcome = find(&spec, &mut Failing(plain(sigma)), &mut NoObserver);
+        assert_eq!(outcome.status, Status::Invalid, "{}", outcome.summary);
     }
 }
 
