@@ -1,17 +1,22 @@
 //! What is seen while trials run.
 //!
-//! On a terminal one line is redrawn each second, with the second's figures; elsewhere (a log, CI)
-//! a line is printed every ten seconds, with the figures of all ten, so that nothing that runs for
-//! long is silent.
+//! On a terminal a small screen is redrawn each second: the last minute, the response times, the
+//! server's stages; one line where there is no room for more. Elsewhere (a log, CI) a line is
+//! printed every ten seconds, with the figures of all ten, so that nothing that runs for long is
+//! silent.
+
+mod screen;
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
+use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use weir_record::{Figures, SecondView, TrialObserver};
 use weir_shown::line;
 
 use crate::output;
+use screen::{History, LEAST_COLUMNS, LEAST_ROWS, screen};
 
 /// Seconds between two lines where nothing can be redrawn.
 const LINE_EVERY_S: u64 = weir_record::STRETCH_S;
@@ -23,6 +28,7 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(2);
 pub(crate) struct LiveView {
     bar: Option<ProgressBar>,
     prefix: String,
+    history: History,
 }
 
 impl LiveView {
@@ -39,12 +45,14 @@ impl LiveView {
         Self {
             bar,
             prefix: prefix.to_owned(),
+            history: History::default(),
         }
     }
 
     /// Says what runs from now on.
     pub(crate) fn set_prefix(&mut self, prefix: &str) {
         prefix.clone_into(&mut self.prefix);
+        self.history.clear();
         if let Some(bar) = &self.bar {
             bar.set_message(line(&self.prefix).into_owned());
         }
@@ -81,7 +89,19 @@ impl TrialObserver for LiveView {
             (None, Some(stretch)) => stretch,
             _ => view.now,
         };
-        let text = format!("{}{}", self.prefix, figures(view, shown));
+        self.history.add(view.now);
+        let (rows, columns) = Term::stderr().size();
+        let (rows, columns) = (usize::from(rows), usize::from(columns));
+        let text = match &self.bar {
+            Some(bar) if columns >= LEAST_COLUMNS && rows >= LEAST_ROWS => {
+                let head = format!("{}{}", self.prefix, about(view).join("  "));
+                // In front of it turns the sign that all goes on.
+                let head = line(&head);
+                bar.set_message(screen(&self.history, view, &head, columns - 2));
+                return;
+            }
+            _ => format!("{}{}", self.prefix, figures(view, shown)),
+        };
         self.says(view.elapsed_s, &text);
     }
 
@@ -183,15 +203,31 @@ impl Parts {
     }
 }
 
-/// A line of figures: users, throughput, p50/p99, errors, CPU, time left.
-fn figures(view: &SecondView, shown: Figures) -> String {
-    let load = match view.in_flight {
+/// How far it is: users, time left, errors.
+fn about(view: &SecondView) -> Vec<String> {
+    let mut parts = vec![format!("{} s", view.elapsed_s), load(view)];
+    parts.extend(left(view));
+    parts.push(format!("{} failed", view.failed));
+    parts
+}
+
+fn left(view: &SecondView) -> Option<String> {
+    let left = view.remaining_s.filter(|left| *left > 0);
+    left.map(|left| format!("{left} s left"))
+}
+
+fn load(view: &SecondView) -> String {
+    match view.in_flight {
         Some(in_flight) => format!("{in_flight} in flight"),
         None => format!("{} users", view.users),
-    };
+    }
+}
+
+/// A line of figures: users, throughput, p50/p99, errors, CPU, time left.
+fn figures(view: &SecondView, shown: Figures) -> String {
     let mut parts = vec![
         format!("{:>4} s", view.elapsed_s),
-        load,
+        load(view),
         format!("{:.0}/s", shown.throughput_per_s),
     ];
     if let (Some(p50), Some(p99)) = (shown.p50_ms, shown.p99_ms) {
@@ -202,9 +238,7 @@ fn figures(view: &SecondView, shown: Figures) -> String {
     if let Some(cpu) = shown.cpu {
         parts.push(format!("CPU {:.1} %", cpu * 100.0));
     }
-    if let Some(left) = view.remaining_s.filter(|left| *left > 0) {
-        parts.push(format!("{left} s left"));
-    }
+    parts.extend(left(view));
     parts.join("  ")
 }
 
