@@ -71,6 +71,34 @@ fn a_server_that_lacks_only_cpu_is_answered() {
 }
 
 #[test]
+fn of_few_users_each_counts() {
+    for sigma in SIGMAS {
+        // 10 ms of CPU a request without thinking: one user makes 67 % or 63 % with 5 or 6 ms
+        // elsewhere, two make more than 90 %.
+        for elsewhere_s in [0.005, 0.006] {
+            let server = Analytic {
+                sigma,
+                ..Analytic::new(1, elsewhere_s, 0.01, 0.0)
+            };
+            let outcome = run(&FindSpec::default(), &server);
+            let answer = outcome.answer.as_ref().expect(&outcome.summary);
+            assert_eq!(
+                (answer.value, answer.low, answer.high),
+                (1.0, 1.0, 1.0),
+                "{}",
+                outcome.summary
+            );
+            assert_eq!(server.largest(0.8), 1.0);
+            let searched = outcome
+                .trials
+                .iter()
+                .filter(|trial| trial.role == Role::Search);
+            assert!(searched.count() <= 4, "{}", outcome.summary);
+        }
+    }
+}
+
+#[test]
 fn a_pool_that_is_too_small_is_named() {
     for sigma in SIGMAS {
         // At most 50 and 76 requests a second get through: 50 % and 76 % of the CPU.
