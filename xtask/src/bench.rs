@@ -2,6 +2,7 @@
 
 mod closed_mva;
 pub(crate) mod explain;
+pub(crate) mod first_hour;
 pub(crate) mod gate;
 pub(crate) mod limit;
 pub(crate) mod load;

@@ -20,6 +20,7 @@ mod fuzz;
 mod generate;
 mod needs;
 mod process;
+mod release;
 mod steps;
 mod tally;
 mod test;
@@ -84,6 +85,7 @@ enum Task {
         #[arg(long, default_value_t = 0)]
         first: u64,
     },
+    Release(release::ReleaseOptions),
     /// Run a long measurement; the machine should have nothing else to do
     #[command(subcommand)]
     Bench(Bench),
@@ -102,6 +104,7 @@ enum Bench {
         seeds: u32,
     },
     Explain(bench::explain::ExplainBench),
+    FirstHour(bench::first_hour::FirstHourBench),
     Gate(bench::gate::GateBench),
     Load(bench::load::LoadBench),
     /// Print how right the searches are and what they cost, next to bisection, sweeps, grids and
@@ -154,10 +157,12 @@ fn perform(task: &Task) -> Result<(), TaskError> {
         Task::Fuzz { seconds } => fuzz::run(&workspace, *seconds, steps),
         Task::CompareJmeter { seconds, first } => compare_jmeter::run(&workspace, *seconds, *first),
         Task::Generate => generate::write(&workspace),
+        Task::Release(options) => release::release(&workspace, options),
         Task::Bench(Bench::Limit { scenario, seeds }) => {
             bench::limit::bench(&workspace, scenario, *seeds)
         }
         Task::Bench(Bench::Explain(options)) => bench::explain::bench(&workspace, options),
+        Task::Bench(Bench::FirstHour(options)) => bench::first_hour::bench(&workspace, options),
         Task::Bench(Bench::Gate(options)) => bench::gate::bench(&workspace, options),
         Task::Bench(Bench::Load(options)) => bench::load::bench(&workspace, options),
         Task::Bench(Bench::Search { table, first_seed }) => {

@@ -121,6 +121,24 @@ pub(crate) const IP: Need = Need {
     packages: &["iproute2"],
 };
 
+/// Builds what is written in C for a program without libraries.
+pub(crate) const MUSL_GCC: Need = Need {
+    what: "musl-gcc",
+    why: "a static program is linked with musl",
+    programs: &["musl-gcc"],
+    variable: "MUSL_GCC",
+    packages: &["musl-tools"],
+};
+
+/// Makes packages.
+pub(crate) const DPKG_DEB: Need = Need {
+    what: "dpkg-deb",
+    why: "a package for Debian is made with it",
+    programs: &["dpkg-deb"],
+    variable: "DPKG_DEB",
+    packages: &["dpkg"],
+};
+
 /// Puts a program on a CPU.
 pub(crate) const TASKSET: Need = Need {
     what: "the program taskset",

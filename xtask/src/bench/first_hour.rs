@@ -1,0 +1,214 @@
+//! `cargo xtask bench first-hour`: what a user does in the first hour, on servers that run already.
+//!
+//! Each case is a real server with a reason to be slow that is made here: too few threads, a pool
+//! or connections, a lock, another server, the CPU. Then `weir init`, `check`, `tune` and `explain`
+//! are typed as a user would, the settings that the tune found are put into the server's own
+//! configuration, and the same load runs before and after. What the tune and the explanation name
+//! has to be what was made.
+
+mod cases;
+mod servers;
+mod told;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+
+use crate::error::TaskError;
+use crate::needs::{HTTPD, JAVA, MAVEN, NGINX, TASKSET, provide};
+use crate::process::{cargo, output, run, run_any_end};
+use crate::workspace::Workspace;
+
+use cases::{CASES, Case};
+use servers::{Kit, Running};
+use told::{Explained, Tuned};
+
+/// The load that a tune may spend.
+const BUDGET: &str = "180 s";
+/// The most users that it may try.
+const USERS_MAX: u32 = 400;
+/// The load before and after.
+const LOAD: &str = "15s";
+
+/// Say whether the first hour with a running server finds what limits it
+#[derive(Debug, Args)]
+pub(crate) struct FirstHourBench {
+    /// Only cases whose name begins like this; may be given several times
+    #[arg(long, value_name = "CASE")]
+    only: Vec<String>,
+    /// A program `weir` that is built already
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+}
+
+/// Plays the first hour on every server and compares what is named with what was made.
+pub(crate) fn bench(workspace: &Workspace, options: &FirstHourBench) -> Result<(), TaskError> {
+    provide(&[TASKSET, JAVA, MAVEN, HTTPD, NGINX])?;
+    let target = workspace.target_directory()?;
+    let program = if let Some(program) = &options.program {
+        program.clone()
+    } else {
+        run(&mut cargo(
+            &workspace.root,
+            &["build", "--release", "--package", "weir"],
+        ))?;
+        target.join("release/weir")
+    };
+    let kit = Kit::prepare(workspace, &program, &target.join("bench-first-hour"))?;
+    let wanted = |case: &&Case| {
+        options.only.is_empty() || options.only.iter().any(|only| case.name.starts_with(only))
+    };
+    let mut rows = vec![
+        "| case | made | tune | explain | before → after |".to_owned(),
+        "|---|---|---|---|---|".to_owned(),
+    ];
+    let mut wrong = Vec::new();
+    for case in CASES.iter().filter(wanted) {
+        println!("\n== {}", case.name);
+        let hour = Hour::play(&kit, &program, case)?;
+        if !hour.is_right(case) {
+            wrong.push(case.name);
+        }
+        let row = hour.row(case);
+        println!("{row}");
+        rows.push(row);
+    }
+    println!("\n{}", rows.join("\n"));
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(TaskError::Checks(format!(
+            "something else than what was made is named in {}",
+            wrong.join(", ")
+        )))
+    }
+}
+
+/// What was said in the first hour with a server.
+struct Hour {
+    tuned: Tuned,
+    explained: Explained,
+    /// Requests a second before and after, where something was set.
+    changed: Option<(f64, f64)>,
+}
+
+impl Hour {
+    fn play(kit: &Kit, program: &Path, case: &Case) -> Result<Self, TaskError> {
+        let place = kit.place(case.name)?;
+        let weir = |words: &[&str]| {
+            let mut command = Command::new(program);
+            command.args(words).current_dir(&place);
+            command
+        };
+        let made = case.limits;
+        let away = case.away.map(|threads| kit.away(threads)).transpose()?;
+        let away = away.as_ref().map(Running::origin);
+        let server = kit.start(case.server, made, away.as_deref(), &place)?;
+        let url = format!("{}{}", server.origin(), case.path);
+        let warm = ["run", &url, "-c", "16", "-d", "10s", "--discard"];
+        run_any_end(&mut weir(&warm))?;
+        run(&mut weir(&["init", &url, "--out", "study.toml"]))?;
+        let study = place.join("study.toml");
+        let text = read(&study)?;
+        write(&study, &as_a_user_edits(&text))?;
+        run(&mut weir(&["check", "study.toml"]))?;
+        run_any_end(&mut weir(&["tune", "study.toml", "--json", "tuned.json"]))?;
+        let tuned = Tuned::of(&read(&place.join("tuned.json"))?)?;
+        let explained = Explained::of(&output(&mut weir(&["explain", "last", "--json", "-"]))?)?;
+        let after = tuned.settings(made);
+        let users = tuned.users().unwrap_or_default().to_string();
+        let load = |url: &str, name: &str| -> Result<f64, TaskError> {
+            let file = format!("{name}.json");
+            let words = ["run", url, "-c", &users, "-d", LOAD, "--json", &file];
+            run_any_end(&mut weir(&words))?;
+            told::throughput(&read(&place.join(&file))?)
+        };
+        let changed = match after.filter(|_| tuned.users().is_some()) {
+            None => None,
+            Some(after) => {
+                let before = load(&url, "before")?;
+                drop(server);
+                let server = kit.start(case.server, after, away.as_deref(), &place)?;
+                let url = format!("{}{}", server.origin(), case.path);
+                run_any_end(&mut weir(&[
+                    "run",
+                    &url,
+                    "-c",
+                    "16",
+                    "-d",
+                    "10s",
+                    "--discard",
+                ]))?;
+                Some((before, load(&url, "after")?))
+            }
+        };
+        Ok(Self {
+            tuned,
+            explained,
+            changed,
+        })
+    }
+
+    fn is_right(&self, case: &Case) -> bool {
+        case.tune.contains(&self.tuned.limit().as_str())
+            && case.explain.contains(&self.explained.first.as_str())
+    }
+
+    fn row(&self, case: &Case) -> String {
+        let mark = |right: bool| if right { "" } else { " **(wrong)**" };
+        let changed = self.changed.map_or("—".to_owned(), |(before, after)| {
+            format!("{before:.0} → {after:.0} /s")
+        });
+        format!(
+            "| {} | {} | {}{}: {} | {}{} | {} |",
+            case.name,
+            case.made(),
+            self.tuned.limit(),
+            mark(case.tune.contains(&self.tuned.limit().as_str())),
+            self.tuned.answer(),
+            self.explained.first,
+            mark(case.explain.contains(&self.explained.first.as_str())),
+            changed
+        )
+    }
+}
+
+/// The study of `weir init` with the commands taken in that set a limit, and less load than it
+/// would take.
+fn as_a_user_edits(study: &str) -> String {
+    let taken_in = [
+        "# threads = ",
+        "# connections = ",
+        "# [target.external.",
+        "# \"pool.",
+    ];
+    let lines = study.lines().map(|line| {
+        let is_taken =
+            taken_in.iter().any(|begin| line.starts_with(begin)) && !line.ends_with("\"ask\"");
+        if is_taken { &line[2..] } else { line }
+    });
+    let text: Vec<&str> = lines.collect();
+    text.join("\n").replace(
+        "within = [1, 1000]",
+        &format!("within = [1, {USERS_MAX}]\nbudget = \"{BUDGET}\""),
+    ) + "\n"
+}
+
+fn read(path: &Path) -> Result<String, TaskError> {
+    fs::read_to_string(path).map_err(file("read", path))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), TaskError> {
+    fs::write(path, text).map_err(file("write", path))
+}
+
+fn file(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> TaskError {
+    let path = path.to_owned();
+    move |source| TaskError::File {
+        doing,
+        path,
+        source,
+    }
+}

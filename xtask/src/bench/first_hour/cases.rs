@@ -1,0 +1,143 @@
+//! Servers, each with what makes it slow and what has to be named for it.
+
+use super::servers::{Limits, Server};
+
+/// A server that runs already, and the load for it.
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    pub(super) server: Server,
+    /// What it is started with.
+    pub(super) limits: Limits,
+    /// Threads of the other server that it asks, where it does.
+    pub(super) away: Option<u32>,
+    /// What a user asks for.
+    pub(super) path: &'static str,
+    /// The limit that `tune` may name: a stage, `cpu`, `errors`, or `none` that is seen.
+    pub(super) tune: &'static [&'static str],
+    /// The hypothesis that `explain` may have first; `none` where it cannot be told from outside.
+    /// `network` has connections that find no place at the server's door.
+    pub(super) explain: &'static [&'static str],
+}
+
+impl Case {
+    /// What was made, in words.
+    pub(super) fn made(&self) -> String {
+        let mut parts = Vec::new();
+        for (name, limit) in self.limits.named() {
+            parts.extend(limit.map(|limit| format!("{name} {limit}")));
+        }
+        if let Some(threads) = self.away {
+            parts.push(format!("another server with {threads} threads"));
+        }
+        parts.push(format!("`{}`", self.path));
+        parts.join(", ")
+    }
+}
+
+const AMPLE: Limits = Limits {
+    threads: Some(200),
+    pool: None,
+    connections: None,
+};
+
+const fn threads(threads: u32) -> Limits {
+    Limits {
+        threads: Some(threads),
+        ..AMPLE
+    }
+}
+
+const fn pool(pool: u32) -> Limits {
+    Limits {
+        pool: Some(pool),
+        ..AMPLE
+    }
+}
+
+const fn connections(connections: u32) -> Limits {
+    Limits {
+        connections: Some(connections),
+        ..AMPLE
+    }
+}
+
+/// Of an nginx: it has no threads.
+const PLACES: Limits = Limits {
+    connections: Some(40),
+    ..NOTHING
+};
+
+const NOTHING: Limits = Limits {
+    threads: None,
+    pool: None,
+    connections: None,
+};
+
+const fn case(
+    name: &'static str,
+    server: Server,
+    limits: Limits,
+    path: &'static str,
+    tune: &'static [&'static str],
+    explain: &'static [&'static str],
+) -> Case {
+    Case {
+        name,
+        server,
+        limits,
+        away: None,
+        path,
+        tune,
+        explain,
+    }
+}
+
+const fn asks(mut case: Case, threads: u32) -> Case {
+    case.away = Some(threads);
+    case
+}
+
+/// A request that mostly sleeps, so that many are needed for the CPU.
+const SLEEPS: &str = "/work?cpu=4&pause=50";
+const COMPUTES: &str = "/work?cpu=8";
+const LOCKS: &str = "/work?cpu=1&lock=8";
+const POOLED: &str = "/work?cpu=4&pool=50";
+const ASKS: &str = "/work?cpu=1&away=40";
+/// A file that is compressed for each request.
+const COMPRESSES: &str = "/big.txt";
+/// What a proxy passes on.
+const PASSES: &str = "/work?pause=50";
+
+#[rustfmt::skip]
+pub(super) const CASES: [Case; 30] = [
+    case("tomcat-threads", Server::Tomcat, threads(8), SLEEPS, &["threads"], &["limit threads"]),
+    case("tomcat-threads-16", Server::Tomcat, threads(16), SLEEPS, &["threads"], &["limit threads"]),
+    case("tomcat-cpu", Server::Tomcat, AMPLE, COMPUTES, &["cpu"], &["cpu"]),
+    case("tomcat-cpu-sleeps", Server::Tomcat, AMPLE, SLEEPS, &["cpu"], &["cpu"]),
+    case("tomcat-connections", Server::Tomcat, connections(10), SLEEPS, &["connections"], &["limit connections"]),
+    case("tomcat-lock", Server::Tomcat, AMPLE, LOCKS, &["none"], &["locks"]),
+    case("tomcat-pool", Server::Tomcat, pool(5), POOLED, &["pool.db"], &["limit pool.db"]),
+    asks(case("tomcat-away", Server::Tomcat, AMPLE, ASKS, &["none"], &["downstream"]), 4),
+    case("spring-threads", Server::SpringBoot, threads(8), SLEEPS, &["threads"], &["limit threads"]),
+    case("spring-threads-16", Server::SpringBoot, threads(16), SLEEPS, &["threads"], &["limit threads"]),
+    case("spring-cpu", Server::SpringBoot, AMPLE, COMPUTES, &["cpu"], &["cpu"]),
+    case("spring-connections", Server::SpringBoot, connections(10), SLEEPS, &["connections"], &["limit connections"]),
+    case("spring-lock", Server::SpringBoot, AMPLE, LOCKS, &["none"], &["locks"]),
+    case("spring-pool", Server::SpringBoot, pool(5), POOLED, &["pool.db"], &["limit pool.db"]),
+    asks(case("spring-away", Server::SpringBoot, AMPLE, ASKS, &["none"], &["downstream"]), 4),
+    case("liberty-threads", Server::Liberty, threads(8), SLEEPS, &["threads"], &["limit threads"]),
+    case("liberty-cpu", Server::Liberty, AMPLE, COMPUTES, &["cpu"], &["cpu"]),
+    case("liberty-lock", Server::Liberty, AMPLE, LOCKS, &["none"], &["locks"]),
+    case("liberty-pool", Server::Liberty, pool(5), POOLED, &["pool.db"], &["limit pool.db"]),
+    asks(case("liberty-away", Server::Liberty, AMPLE, ASKS, &["none"], &["downstream"]), 4),
+    case("httpd-cpu", Server::Prefork, threads(150), COMPRESSES, &["cpu"], &["cpu"]),
+    asks(case("httpd-workers", Server::Prefork, threads(8), PASSES, &["threads"], &["limit threads"]), 200),
+    asks(case("httpd-away", Server::Prefork, threads(150), PASSES, &["none"], &["none"]), 4),
+    case("httpd-event-cpu", Server::Event, threads(150), COMPRESSES, &["cpu"], &["cpu"]),
+    asks(case("httpd-event-away", Server::Event, threads(150), PASSES, &["none"], &["none"]), 4),
+    case("nginx-cpu", Server::Nginx, NOTHING, COMPRESSES, &["cpu"], &["cpu"]),
+    asks(case("nginx-connections", Server::Nginx, PLACES, PASSES, &["connections", "errors"], &["limit connections", "network"]), 200),
+    asks(case("nginx-away", Server::Nginx, NOTHING, PASSES, &["none"], &["none"]), 4),
+    case("python-cpu", Server::Python, NOTHING, "/cpu", &["cpu"], &["cpu"]),
+    case("python-lock", Server::Python, NOTHING, "/lock", &["none"], &["none"]),
+];
