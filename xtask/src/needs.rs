@@ -40,10 +40,10 @@ pub(crate) const BROWSER: Need = Need {
     packages: &["chromium", "fonts-dejavu-core"],
 };
 
-/// Answers what the bench of the load engine sends.
+/// A server that runs already, and answers what the bench of the load engine sends.
 pub(crate) const NGINX: Need = Need {
     what: "nginx",
-    why: "the bench loads it",
+    why: "tests and a bench load a real one",
     programs: &["nginx"],
     variable: "NGINX",
     packages: &["nginx"],

@@ -31,7 +31,7 @@ const PROFILE: &str = "dist";
 /// Build what users install: static programs, archives, Debian packages, an image
 #[derive(Debug, Args)]
 pub(crate) struct ReleaseOptions {
-    /// Where the repository is; it stands in the package and in `weir --help`'s home page
+    /// Where the repository is: the home page in the package
     #[arg(long, value_name = "URL", default_value = PLACEHOLDER)]
     repository: String,
     /// A target of Rust to build for; may be given several times
@@ -117,8 +117,7 @@ fn build(
     let root = &workspace.root;
     provide_target(target)?;
     let mut command = cargo(root, &["build", "--locked", "--package", "weir"]);
-    command.args(["--profile", PROFILE, "--target", target]);
-    run(command.env("WEIR_REPOSITORY", repository))?;
+    run(command.args(["--profile", PROFILE, "--target", target]))?;
     let program = workspace.target_directory()?.join(target).join(PROFILE);
     let program = program.join("weir");
     let beside = place.join(format!("beside-{target}"));

@@ -13,7 +13,7 @@
 use crate::compare_jmeter;
 use crate::error::TaskError;
 use crate::needs::{
-    BROWSER, C_COMPILER, HTTPD, IP, JAVA, MAVEN, POSTGRESQL, PYTHON, SSHD, STRACE, provide,
+    BROWSER, C_COMPILER, HTTPD, IP, JAVA, MAVEN, NGINX, POSTGRESQL, PYTHON, SSHD, STRACE, provide,
 };
 use crate::process::{cargo, run_tests};
 use crate::steps::{Steps, spoken};
@@ -43,7 +43,7 @@ pub(crate) fn fast(workspace: &Workspace, steps: &mut Steps) -> Result<(), TaskE
 pub(crate) fn everything(workspace: &Workspace, steps: &mut Steps) -> Result<(), TaskError> {
     steps.step("what the tests need", || {
         provide(&[
-            C_COMPILER, BROWSER, JAVA, MAVEN, POSTGRESQL, HTTPD, PYTHON, SSHD, IP, STRACE,
+            C_COMPILER, BROWSER, JAVA, MAVEN, POSTGRESQL, HTTPD, NGINX, PYTHON, SSHD, IP, STRACE,
         ])
     })?;
     let mut tally = workspace_tests(workspace, steps)?;

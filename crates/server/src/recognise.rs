@@ -109,7 +109,9 @@ fn kind_of(facts: &ProcessFacts, port: u16, machine: &Machine) -> Option<Found> 
         .or_else(|| spring_boot::recognise(facts, &java, port, machine))
         .or_else(|| liberty::recognise(facts, &java, port, machine))
         .unwrap_or_else(|| unknown(facts));
-    found.agent = java.agent_way();
+    if found.agent == AgentWay::Loads {
+        found.agent = java.agent_way();
+    }
     Some(found)
 }
 

@@ -9,6 +9,7 @@
 
 pub(crate) mod bounded;
 pub(crate) mod cpu;
+mod few;
 pub(crate) mod model;
 mod noise;
 pub(crate) mod plateau;
@@ -30,12 +31,6 @@ use root::{By, NEAR, Root};
 /// The factor that is varied most often.
 pub(crate) const USERS: &str = "users";
 const RATE: &str = "rate";
-/// Below so many users (or other levels) the whole numbers next to the root are further from it
-/// than [`NEAR`] is wide.
-const FEW: f64 = 5.0;
-/// A CPU that differs from its goal by this share of it is clearly on one side: three times what
-/// trials differ by.
-const CLEARLY: f64 = 3.0 * cpu::SPREAD;
 /// Of a load that keeps up, what was due and has ended differ by less: those in flight are more at
 /// the end of a window than at its beginning by chance alone.
 const BEHIND: f64 = 0.02;
@@ -476,7 +471,7 @@ fn near(
     root: Root,
     trials: &[&TrialRecord],
 ) -> Step {
-    if let Some(step) = few(spec, goals, binding, root, trials) {
+    if let Some(step) = few::next(spec, goals, binding, root, trials) {
         return step;
     }
     let levels = |wanted: &dyn Fn(f64) -> bool| {
@@ -535,69 +530,6 @@ fn near(
             spec.varied.noun()
         ),
     }
-}
-
-/// Of few users each counts, and between two numbers of them there is no third: both next to the
-/// root are tried.
-fn few(
-    spec: &FindSpec,
-    goals: &Goals,
-    binding: usize,
-    root: Root,
-    trials: &[&TrialRecord],
-) -> Option<Step> {
-    if root.level >= FEW || !goals.is_cpu(binding) {
-        return None;
-    }
-    if let Some(root) = between_neighbours(goals, root, trials) {
-        return Some(Step::End(Found::Level {
-            root,
-            binding,
-            at_range_end: false,
-        }));
-    }
-    let below = (root.level.floor() as u32).max(spec.within.0);
-    let next = [below, below + 1]
-        .into_iter()
-        .filter(|level| *level <= spec.within.1)
-        .find(|level| count_at(trials, *level) == 0)?;
-    Some(Step::Try {
-        level: next,
-        effort: Effort::Full,
-        why: format!(
-            "one of the two next to {:.1} {}",
-            root.level,
-            spec.varied.noun()
-        ),
-    })
-}
-
-/// The root between two neighbours of which one clearly meets the CPU goal and the next clearly
-/// does not, whatever a curve through all trials says.
-fn between_neighbours(goals: &Goals, root: Root, trials: &[&TrialRecord]) -> Option<Root> {
-    let (_, goal) = goals.cpu?;
-    let at = |users: u32| {
-        let of_level = trials
-            .iter()
-            .filter(move |trial| level(trial) == Some(f64::from(users)));
-        of_level.filter_map(|trial| trial.cpu.map(|cpu| cpu.total))
-    };
-    let holds = |users: u32| {
-        at(users).next().is_some() && at(users).all(|cpu| cpu <= goal * (1.0 - CLEARLY))
-    };
-    let breaks = |users: u32| {
-        at(users).next().is_some() && at(users).all(|cpu| cpu >= goal * (1.0 + CLEARLY))
-    };
-    let last = (1..FEW as u32).find(|users| holds(*users) && breaks(users + 1))?;
-    let last = f64::from(last);
-    Some(Root {
-        level: last + 0.5,
-        low: last,
-        high: last,
-        doubt: 0.0,
-        between: (last, last),
-        ..root
-    })
 }
 
 fn near_min(root: &Root) -> usize {
@@ -696,10 +628,7 @@ fn best_so_far(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], servers: u3
     if !root.level.is_finite() {
         return undecided("the budget ended before anything was broken");
     }
-    let neighbours = goals
-        .is_cpu(binding)
-        .then(|| between_neighbours(goals, root, trials));
-    if let Some(root) = neighbours.flatten().filter(|_| root.level < FEW) {
+    if let Some(root) = few::between_neighbours(goals, binding, root, trials) {
         return Found::Level {
             root,
             binding,

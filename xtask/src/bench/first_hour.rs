@@ -116,7 +116,12 @@ impl Hour {
         run(&mut weir(&["check", "study.toml"]))?;
         run_any_end(&mut weir(&["tune", "study.toml", "--json", "tuned.json"]))?;
         let tuned = Tuned::of(&read(&place.join("tuned.json"))?)?;
-        let explained = Explained::of(&output(&mut weir(&["explain", "last", "--json", "-"]))?)?;
+        let mut explain = weir(&["explain", "last", "--json", "-"]);
+        // With a limit raised, the last trials show a server without it.
+        if let Some(trial) = tuned.trial_as_found() {
+            explain.args(["--trial", &trial.to_string()]);
+        }
+        let explained = Explained::of(&output(&mut explain)?)?;
         let after = tuned.settings(made);
         let users = tuned.users().unwrap_or_default().to_string();
         let load = |url: &str, name: &str| -> Result<f64, TaskError> {

@@ -26,6 +26,14 @@ const DEFAULT_SERVER: &str = "defaultServer";
 const OVERRIDES: &str = "configDropins/overrides";
 const CONNECTIONS: u64 = 128_000;
 const POOL: u64 = 50;
+/// How the names of features begin with which the virtual machine has MBeans.
+const WITH_MBEANS: [&str; 5] = [
+    "monitor-",
+    "localconnector-",
+    "restconnector-",
+    "mpmetrics-",
+    "microprofile-",
+];
 
 pub(super) fn recognise(
     facts: &ProcessFacts,
@@ -74,6 +82,13 @@ pub(super) fn recognise(
         ));
         return Some(found);
     }
+    if !parsed.iter().any(has_mbeans) {
+        found.agent = AgentWay::Not(
+            "its MBeans are there only with the feature monitor-1.0 (or localConnector-1.0) in server.xml; without one of \
+             them no agent finds them"
+                .to_owned(),
+        );
+    }
     let items = files.items(&parsed);
     variables.declare(&items);
     let configuration = Configuration {
@@ -88,6 +103,18 @@ pub(super) fn recognise(
         }
     }
     Some(found)
+}
+
+/// Whether a file names a feature that makes the MBeans of the virtual machine: where none does, an
+/// agent that comes later cannot make them, because it has another class loader.
+fn has_mbeans(document: &Document<'_>) -> bool {
+    let mut features = document
+        .descendants()
+        .filter(|element| element.has_tag_name("feature"));
+    features.any(|feature| {
+        let name = feature.text().unwrap_or_default().trim().to_lowercase();
+        WITH_MBEANS.iter().any(|begin| name.starts_with(begin))
+    })
 }
 
 /// What its `lib/versions` says.

@@ -23,6 +23,13 @@ pub(crate) struct Root {
     pub(crate) cpu_doubt: f64,
 }
 
+impl Root {
+    /// Whether it lies between two neighbours of which one holds and the other does not.
+    pub(crate) fn is_between_neighbours(&self) -> bool {
+        self.doubt <= 0.0 && self.high <= self.low
+    }
+}
+
 /// How a root was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {

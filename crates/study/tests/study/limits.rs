@@ -89,6 +89,8 @@ fn of_few_users_each_counts() {
                 outcome.summary
             );
             assert_eq!(server.largest(0.8), 1.0);
+            let (at, truth) = (answer.at_value["cpu"], server.cpu(1.0));
+            assert!((at / truth - 1.0).abs() < 0.06, "{at} {truth}");
             let searched = outcome
                 .trials
                 .iter()

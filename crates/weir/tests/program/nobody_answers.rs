@@ -80,3 +80,35 @@ fn users_wait_where_a_server_is_gone() {
     let failed = errors["count"].as_u64().unwrap();
     assert!((4..2_000).contains(&failed), "{errors}");
 }
+
+/// Takes connections and closes them without an answer.
+fn server_that_closes(lives: Duration) -> (SocketAddr, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    let until = Instant::now() + lives;
+    let serving = thread::spawn(move || {
+        while Instant::now() < until {
+            if listener.accept().is_err() {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+    });
+    (address, serving)
+}
+
+/// Without waiting, four users are turned away some ten thousand times in this time.
+#[test]
+fn users_wait_whose_connections_are_closed_without_an_answer() {
+    let (address, serving) = server_that_closes(Duration::from_secs(5));
+    let url = format!("http://{address}/");
+    let place = Place::new();
+    let run = ["run", &url, "-c", "4", "-d", "3s", "--json", "run.json"];
+    place.weir(&run).ends_one_of(&[0, 1, 4]);
+    serving.join().unwrap();
+    let text = std::fs::read_to_string(place.path("run.json")).unwrap();
+    let result: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let errors = &result["trial"]["errors"];
+    let failed = errors["count"].as_u64().unwrap();
+    assert!((40..200).contains(&failed), "{errors}");
+}

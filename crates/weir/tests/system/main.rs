@@ -12,6 +12,7 @@ mod idle_threads;
 mod init;
 mod jmeter;
 mod liberty;
+mod nginx;
 mod own_server;
 mod spring;
 mod ssh;

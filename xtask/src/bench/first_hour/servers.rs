@@ -393,7 +393,7 @@ impl Start<'_> {
             "servers/hour/server.xml",
             &format!(
                 "<server>\n  <featureManager>\n    <feature>servlet-6.0</feature>\n    <feature>jdbc-4.3</feature>\n    \
-                 <feature>jndi-1.0</feature>\n  </featureManager>\n  <httpEndpoint id=\"defaultHttpEndpoint\" host=\"127.0.0.1\" \
+                 <feature>jndi-1.0</feature>\n    <feature>monitor-1.0</feature>\n  </featureManager>\n  <httpEndpoint id=\"defaultHttpEndpoint\" host=\"127.0.0.1\" \
                  httpPort=\"{}\" httpsPort=\"-1\">\n    <httpOptions maxKeepAliveRequests=\"-1\"/>\n  </httpEndpoint>\n{executor}{source}  \
                  <webApplication location=\"root\" contextRoot=\"/\">\n    <classloader commonLibraryRef=\"{}\"/>\n  \
                  </webApplication>\n</server>\n",

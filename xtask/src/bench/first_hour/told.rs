@@ -27,6 +27,7 @@ struct Answer {
 #[derive(Debug, Deserialize)]
 struct Raised {
     stage: String,
+    trials: Vec<u32>,
 }
 
 impl Tuned {
@@ -55,6 +56,11 @@ impl Tuned {
             None if self.summary.contains("No stage that was watched is full") => "none".to_owned(),
             None => "undecided".to_owned(),
         }
+    }
+
+    /// The trial that shows the limit as found, where one was raised.
+    pub(super) fn trial_as_found(&self) -> Option<u32> {
+        self.raised.first()?.trials.last().copied()
     }
 
     /// The answer with its interval, or that there is none.
