@@ -231,7 +231,12 @@ impl TrialRecord {
         let starved = in_flight - self.throughput_per_s * mean_s;
         // Users in step end their requests in bursts, of which a window has one more or less.
         let edges = STARVED_EDGES * in_flight * mean_s / self.window_s;
-        let least = STARVED_LEAST.max(STARVED_SHARE * in_flight).max(edges);
+        // It is looked at once a second. Of N users that think, a number in flight has the variance
+        // of a binomial distribution at most, L (1 − L/N); of those that do not, none.
+        let thinking = 1.0 - in_flight / f64::from(self.population).max(in_flight);
+        let looks = STARVED_LOOKS * (in_flight * thinking / self.window_s).sqrt();
+        let least = STARVED_LEAST.max(STARVED_SHARE * in_flight);
+        let least = least.max(edges).max(looks);
         (starved >= least).then_some(starved)
     }
 
@@ -331,8 +336,10 @@ const FAILING: f64 = 0.5;
 const STARVED_LEAST: f64 = 1.0;
 /// … and so is less than this share of those in flight …
 const STARVED_SHARE: f64 = 0.1;
-/// … or less than so many response times of all of them in a window.
+/// … or less than so many response times of all of them in a window …
 const STARVED_EDGES: f64 = 1.5;
+/// … or less than so many standard deviations of their mean.
+const STARVED_LOOKS: f64 = 4.0;
 
 /// How many arrivals more are in flight at the end of a window than at its beginning, beyond what
 /// chance makes of a load that keeps up: the difference of two numbers of a Poisson distribution,

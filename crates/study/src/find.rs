@@ -150,35 +150,68 @@ fn search(
     reserve_s: f64,
     learned: &mut Learned,
 ) -> Result<Found, Stop> {
-    let mut before: Option<Found> = None;
+    let mut before: Option<Before> = None;
     loop {
-        let found = match (search::search(spec, goals, trials, reserve_s), &before) {
+        let found = match (
+            search::search(spec, goals, trials, reserve_s),
+            before.take(),
+        ) {
             (Err(stop @ Stop::Error(_)), _) | (Err(stop), None) => return Err(stop),
             (Ok(found), None) => found,
-            (Ok(found), Some(before)) if raise::gains(before, &found) => found,
-            (_, Some(before)) => {
-                let limit = learned.raised.pop();
-                trials.lower();
-                if let Some(limit) = &limit {
-                    trials.note(&format!(
-                        "with `{}` raised to {} the answer is no better: it stays at {}",
-                        limit.stage, limit.to, limit.from
-                    ));
-                }
-                learned.in_vain = limit;
-                return Ok(before.clone());
+            (Ok(found), Some(known)) if raise::gains(&known.found, &found) => found,
+            // Another limit may end it now.
+            (Ok(found @ Found::Never { .. }), Some(known)) => {
+                before = Some(known);
+                found
             }
+            (_, Some(known)) => return Ok(known.again(trials, learned)),
         };
         let Some(limit) = raise::next(spec, goals, &found, trials, &learned.raised) else {
-            return Ok(found);
+            return Ok(match before {
+                Some(known) => known.again(trials, learned),
+                None => found,
+            });
         };
         trials.note(&format!(
             "`{}` is the limit at {}, and may be set: it is raised to {}, and the search goes on",
             limit.stage, limit.from, limit.to
         ));
-        before = matches!(found, Found::Level { .. }).then_some(found);
+        before = match before {
+            Some(known) => Some(Before {
+                raised_since: known.raised_since + 1,
+                ..known
+            }),
+            None => matches!(found, Found::Level { .. }).then_some(Before {
+                found,
+                raised_since: 1,
+            }),
+        };
         trials.raise(limit.clone());
         learned.raised.push(limit);
+    }
+}
+
+/// An answer that there was before limits were raised to better it.
+struct Before {
+    found: Found,
+    /// Limits that were raised since.
+    raised_since: usize,
+}
+
+impl Before {
+    /// It is the answer after all: nothing that was raised since counts.
+    fn again(self, trials: &mut Trials<'_>, learned: &mut Learned) -> Found {
+        for _ in 0..self.raised_since {
+            trials.lower();
+            learned.in_vain = learned.raised.pop();
+        }
+        if let Some(limit) = &learned.in_vain {
+            trials.note(&format!(
+                "with `{}` raised to {} the answer is no better: it stays at {}",
+                limit.stage, limit.to, limit.from
+            ));
+        }
+        self.found
     }
 }
 

@@ -29,7 +29,7 @@ mod tests {
     fn found(in_flight: f64, mean_ms: f64) -> Vec<String> {
         let mut trial = trial(4, 157.0, &[("in-flight", in_flight)]);
         trial.response_time_ms.mean = mean_ms;
-        trial.window_s = 20.0;
+        (trial.window_s, trial.population) = (20.0, 40);
         let facts = facts(&[]);
         let evidence = Evidence {
             trials: vec![&trial],
@@ -52,6 +52,7 @@ mod tests {
         );
         assert!(says[0].contains("the mean is 102 ms"), "{says:?}");
         assert_eq!(found(8.0, 51.0), [""; 0]);
+        assert_eq!(found(9.8, 51.0), [""; 0], "chance, of users that think");
         // A window's edges: a few requests more were in flight than ended.
         assert_eq!(found(16.5, 100.0), [""; 0]);
     }

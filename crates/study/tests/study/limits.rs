@@ -258,6 +258,32 @@ fn a_limit_that_requests_queue_for_is_raised_where_a_response_time_binds() {
     }
 }
 
+#[test]
+fn limits_behind_each_other_are_raised_where_a_response_time_binds() {
+    for sigma in SIGMAS {
+        // Behind eight threads a pool lets 50 requests a second through, half of the CPU.
+        let server = Analytic {
+            threads: 8,
+            pool: Some(Pool {
+                limit: 5,
+                hold_s: 0.1,
+            }),
+            ..plain(sigma)
+        };
+        let spec = subject_to(&["cpu <= 80 %", "p99 <= 1800 ms"]);
+        let outcome = run(&spec, &server);
+        let summary = &outcome.summary;
+        let stages: Vec<&str> = raised(&outcome).iter().map(|limit| limit.0).collect();
+        assert!(
+            stages.contains(&"threads") && stages.contains(&"pool.db"),
+            "{summary}"
+        );
+        let answer = outcome.answer.as_ref().expect(summary);
+        let truth = plain(0.0).largest(0.8);
+        assert!(answer.value > 0.85 * truth, "{truth}: {summary}");
+    }
+}
+
 /// A server whose limit of threads can be set and stays what it was.
 struct Deaf(Analytic);
 
