@@ -1,7 +1,19 @@
 //! Why a task did not go well.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{error, io};
+
+impl TaskError {
+    /// What becomes of an error of a file: what was done with it, and which it is.
+    pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::File {
+            doing,
+            path,
+            source,
+        }
+    }
+}
 
 /// Why a task did not go well. Messages fit after "failed to".
 #[derive(Debug, thiserror::Error)]

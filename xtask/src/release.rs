@@ -81,7 +81,7 @@ pub(crate) fn release(workspace: &Workspace, options: &ReleaseOptions) -> Result
     for target in targets {
         let began = Instant::now();
         let built = build(workspace, target, &options.repository, &place)?;
-        let size = fs::metadata(&built.program).map_err(file("read", &built.program))?;
+        let size = fs::metadata(&built.program).map_err(TaskError::file("read", &built.program))?;
         println!(
             "{target}: {:.1} MB, built in {}",
             size.len() as f64 / 1e6,
@@ -103,7 +103,7 @@ pub(crate) fn release(workspace: &Workspace, options: &ReleaseOptions) -> Result
         .collect();
     let sums = output(Command::new("sha256sum").args(&names).current_dir(&place))?;
     let path = place.join("SHA256SUMS");
-    fs::write(&path, &sums).map_err(file("write", &path))?;
+    fs::write(&path, &sums).map_err(TaskError::file("write", &path))?;
     println!("\n{sums}in {}", place.display());
     Ok(())
 }
@@ -121,7 +121,7 @@ fn build(
     let program = workspace.target_directory()?.join(target).join(PROFILE);
     let program = program.join("weir");
     let beside = place.join(format!("beside-{target}"));
-    fs::create_dir_all(&beside).map_err(file("write", &beside))?;
+    fs::create_dir_all(&beside).map_err(TaskError::file("write", &beside))?;
     let licences = licences::of_dependencies(root, target)?;
     write(&beside.join("THIRD-PARTY.txt"), &licences)?;
     // The workspace has one version.
@@ -148,30 +148,23 @@ fn provide_target(target: &str) -> Result<(), TaskError> {
 /// An empty folder.
 fn fresh(place: &Path) -> Result<(), TaskError> {
     if place.exists() {
-        fs::remove_dir_all(place).map_err(file("remove", place))?;
+        fs::remove_dir_all(place).map_err(TaskError::file("remove", place))?;
     }
-    fs::create_dir_all(place).map_err(file("write", place))
+    fs::create_dir_all(place).map_err(TaskError::file("write", place))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), TaskError> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(file("write", folder))?;
+        fs::create_dir_all(folder).map_err(TaskError::file("write", folder))?;
     }
-    fs::write(path, text).map_err(file("write", path))
+    fs::write(path, text).map_err(TaskError::file("write", path))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), TaskError> {
     if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder).map_err(file("write", folder))?;
+        fs::create_dir_all(folder).map_err(TaskError::file("write", folder))?;
     }
-    fs::copy(from, to).map(drop).map_err(file("copy", from))
-}
-
-fn file(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> TaskError {
-    let path = path.to_owned();
-    move |source| TaskError::File {
-        doing,
-        path,
-        source,
-    }
+    fs::copy(from, to)
+        .map(drop)
+        .map_err(TaskError::file("copy", from))
 }

@@ -52,6 +52,16 @@ impl Workspace {
         Ok(self.metadata()?.target_directory)
     }
 
+    /// The program `weir`: the one that is named, or one that is built for it.
+    pub(crate) fn program(&self, named: Option<&Path>) -> Result<PathBuf, TaskError> {
+        if let Some(named) = named {
+            return Ok(named.to_owned());
+        }
+        let build = ["build", "--release", "--package", "weir"];
+        process::run(&mut process::cargo(&self.root, &build))?;
+        Ok(self.target_directory()?.join("release/weir"))
+    }
+
     fn metadata(&self) -> Result<Metadata, TaskError> {
         parse(&process::output(&mut process::cargo(
             &self.root,

@@ -10,7 +10,7 @@ use crate::hypotheses::{
     disk::disk,
     downstream::downstream,
     garbage::garbage,
-    limits::{limits, waiting_for_connections},
+    limits::limits,
     load_tool::load_tool,
     locks,
     neighbour::neighbour,
@@ -194,7 +194,7 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
     let stages = evidence.stages();
     let stages = stages
         .iter()
-        .filter(|stage| !["request-queue", "connections"].contains(&stage.as_str()))
+        .filter(|stage| *stage != "request-queue")
         .map(|stage| part(&format!("waiting for `{stage}`"), evidence.waiting(stage)));
     let stopped = evidence.signal("gc.time").and_then(|share| {
         let in_flight = evidence.in_flight?;
@@ -212,10 +212,6 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
         share,
     });
     let ends = [
-        part(
-            "waiting for `connections`",
-            waiting_for_connections(evidence),
-        ),
         part("waiting to be accepted", accepting(evidence)),
         part("waiting for a CPU", request_wait(evidence)),
         part(

@@ -12,6 +12,8 @@ use crate::threshold::FULL;
 
 /// How the names of pools begin.
 const POOL: &str = "pool.";
+/// The connections that a server has.
+pub(crate) const CONNECTIONS: &str = "connections";
 
 /// CPUs of the machine on which the target ran, where that is known.
 pub type MachineCpus = Option<u32>;
@@ -226,19 +228,47 @@ impl Evidence {
             let only = self.only_full_pool()?;
             requests(self, Doing::WaitsForPool).filter(|_| only == stage)
         });
-        told.or(before.flatten()).or(in_dumps.flatten())
+        // Of a server that has all the connections it may have, the others wait outside.
+        let outside = stage == CONNECTIONS && self.is_full(stage) && !self.threads_accept();
+        let outside = outside.then(|| self.in_accept_queue());
+        told.or(before.flatten())
+            .or(in_dumps.flatten())
+            .or(outside.flatten())
+    }
+
+    /// The share of the places of a stage that are taken.
+    pub(crate) fn taken(&self, stage: &str) -> Option<f64> {
+        let used = self.signal(&format!("{stage}.occupancy"))?;
+        Some(used / self.limit(stage)?)
+    }
+
+    /// Whether a stage is known to have as many as it may.
+    pub(crate) fn is_full(&self, stage: &str) -> bool {
+        self.taken(stage).is_some_and(|taken| taken >= FULL)
+    }
+
+    /// Whether those in the accept queue wait for a thread, because the threads accept themselves
+    /// (httpd's prefork).
+    pub(crate) fn threads_accept(&self) -> bool {
+        self.signal("threads.waiting").is_some()
+    }
+
+    /// Connections in the accept queue of the server's port, on average; those that wait at a
+    /// gateway in front are not the server's.
+    pub(crate) fn in_accept_queue(&self) -> Option<f64> {
+        let of_server = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
+        let queues = self.named("tcp.", ".accept-queue");
+        let waiting: Vec<f64> = queues
+            .filter(|(port, _)| of_server(port))
+            .map(|(_, waiting)| waiting)
+            .collect();
+        (!waiting.is_empty()).then(|| waiting.iter().sum())
     }
 
     /// The pool that is full, where it is one.
     fn only_full_pool(&self) -> Option<String> {
-        let is_full = |stage: &String| {
-            let used = self.signal(&format!("{stage}.occupancy"));
-            let limit = self.limit(stage);
-            used.zip(limit)
-                .is_some_and(|(used, limit)| used >= FULL * limit)
-        };
         let stages = self.stages().into_iter();
-        let mut full = stages.filter(|stage| stage.starts_with(POOL) && is_full(stage));
+        let mut full = stages.filter(|stage| stage.starts_with(POOL) && self.is_full(stage));
         let first = full.next();
         first.filter(|_| full.next().is_none())
     }

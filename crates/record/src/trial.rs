@@ -139,15 +139,20 @@ impl TrialRecord {
         if self.invalid.is_empty() || !self.invalid.iter().all(not_steady) {
             return;
         }
-        self.valid = true;
-        self.invalid.clear();
-        self.invalid_because.clear();
         let missed = self.signals.get(names::MISSED).copied().unwrap_or_default();
-        self.notes.push(format!(
+        self.count_all_the_same(format!(
             "it fell behind its rate ({:.1} % of what was due was not answered): response times grow for as long as it \
              lasts",
             missed * 100.0
         ));
+    }
+
+    /// What spoke against it does not, with a note in its place.
+    fn count_all_the_same(&mut self, note: String) {
+        self.valid = true;
+        self.invalid.clear();
+        self.invalid_because.clear();
+        self.notes.push(note);
     }
 
     /// Requests that fail at once keep the load generator busy. That alone does not make a trial
@@ -164,10 +169,7 @@ impl TrialRecord {
         if self.invalid.is_empty() || !self.fails() || !self.invalid.iter().all(is_busy) {
             return;
         }
-        self.valid = true;
-        self.invalid.clear();
-        self.invalid_because.clear();
-        self.notes.push(format!(
+        self.count_all_the_same(format!(
             "{:.1} % of the requests failed, so quickly that they kept the load generator busy: that they fail is all that \
              this trial says",
             self.errors.share * 100.0

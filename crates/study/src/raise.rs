@@ -104,10 +104,8 @@ fn queued<'a>(
             .unwrap_or(std::cmp::Ordering::Equal)
     });
     let most = goals.cpu.map_or(SPENT, |(_, goal)| goal.min(SPENT));
-    let last = *beyond
-        .iter()
-        .find(|trial| full_stage(trial, facts).is_some())?;
-    let stage = full_stage(last, facts)?;
+    let mut beyond = beyond.into_iter();
+    let (last, stage) = beyond.find_map(|trial| Some((trial, full_stage(trial, facts)?)))?;
     let refuses = facts.stage(&stage)?.when_full == WhenFull::Refuse;
     let waits = waiting(last, &stage)
         .is_some_and(|waiting| waiting > NOBODY * limit(last, facts, &stage).unwrap_or(0.0));

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::error::TaskError;
 use crate::needs::{IP, NFT, TASKSET, UNSHARE, provide};
-use crate::process::{cargo, output, run, run_any_end};
+use crate::process::{output, run_any_end};
 use crate::workspace::Workspace;
 
 /// Where the studies lie.
@@ -150,21 +150,9 @@ struct Bench {
 impl Bench {
     fn prepare(workspace: &Workspace, options: &ExplainBench) -> Result<Self, TaskError> {
         let target = workspace.target_directory()?;
-        let program = if let Some(program) = &options.program {
-            program.clone()
-        } else {
-            run(&mut cargo(
-                &workspace.root,
-                &["build", "--release", "--package", "weir"],
-            ))?;
-            target.join("release/weir")
-        };
+        let program = workspace.program(options.program.as_deref())?;
         let directory = target.join("bench-explain");
-        fs::create_dir_all(&directory).map_err(|source| TaskError::File {
-            doing: "write",
-            path: directory.clone(),
-            source,
-        })?;
+        fs::create_dir_all(&directory).map_err(TaskError::file("write", &directory))?;
         Ok(Self {
             program,
             studies: workspace.root.join(STUDIES),

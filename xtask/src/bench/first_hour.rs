@@ -18,7 +18,7 @@ use clap::Args;
 
 use crate::error::TaskError;
 use crate::needs::{HTTPD, JAVA, MAVEN, NGINX, TASKSET, provide};
-use crate::process::{cargo, output, run, run_any_end};
+use crate::process::{output, run, run_any_end};
 use crate::workspace::Workspace;
 
 use cases::{CASES, Case};
@@ -47,15 +47,7 @@ pub(crate) struct FirstHourBench {
 pub(crate) fn bench(workspace: &Workspace, options: &FirstHourBench) -> Result<(), TaskError> {
     provide(&[TASKSET, JAVA, MAVEN, HTTPD, NGINX])?;
     let target = workspace.target_directory()?;
-    let program = if let Some(program) = &options.program {
-        program.clone()
-    } else {
-        run(&mut cargo(
-            &workspace.root,
-            &["build", "--release", "--package", "weir"],
-        ))?;
-        target.join("release/weir")
-    };
+    let program = workspace.program(options.program.as_deref())?;
     let kit = Kit::prepare(workspace, &program, &target.join("bench-first-hour"))?;
     let wanted = |case: &&Case| {
         options.only.is_empty() || options.only.iter().any(|only| case.name.starts_with(only))
@@ -202,18 +194,9 @@ fn as_a_user_edits(study: &str) -> String {
 }
 
 fn read(path: &Path) -> Result<String, TaskError> {
-    fs::read_to_string(path).map_err(file("read", path))
+    fs::read_to_string(path).map_err(TaskError::file("read", path))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), TaskError> {
-    fs::write(path, text).map_err(file("write", path))
-}
-
-fn file(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> TaskError {
-    let path = path.to_owned();
-    move |source| TaskError::File {
-        doing,
-        path,
-        source,
-    }
+    fs::write(path, text).map_err(TaskError::file("write", path))
 }

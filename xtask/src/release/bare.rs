@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::{file, fresh, write};
+use super::{fresh, write};
 use crate::error::TaskError;
 use crate::process::{output, run, run_any_end};
 
@@ -30,7 +30,7 @@ pub(super) fn main_job(package: &Path, root: &Path) -> Result<(), TaskError> {
     run(Command::new("dpkg-deb").arg("-x").arg(package).arg(root))?;
     for folder in ["proc", "sys", "tmp", "dev", "srv"] {
         let folder = root.join(folder);
-        fs::create_dir_all(&folder).map_err(file("write", &folder))?;
+        fs::create_dir_all(&folder).map_err(TaskError::file("write", &folder))?;
     }
     write(&root.join("srv/study.toml"), STUDY)?;
     let version = output(&mut within(root, &["--version"]))?;
@@ -40,7 +40,7 @@ pub(super) fn main_job(package: &Path, root: &Path) -> Result<(), TaskError> {
     let tune = ["tune", "/srv/study.toml", "--runs", "/srv/runs"];
     run_any_end(&mut within(root, &tune))?;
     let runs = root.join("srv/runs");
-    let names = fs::read_dir(&runs).map_err(file("read", &runs))?;
+    let names = fs::read_dir(&runs).map_err(TaskError::file("read", &runs))?;
     let reports = names
         .flatten()
         .filter(|entry| entry.path().join("report.html").is_file());

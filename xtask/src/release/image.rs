@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Built, copy, file, fresh, write};
+use super::{Built, copy, fresh, write};
 use crate::error::TaskError;
 use crate::process::{output, run};
 
@@ -16,7 +16,7 @@ fn write_layer(built: &Built, folder: &Path) -> Result<(), TaskError> {
     copy(&built.program, &root.join("weir"))?;
     for empty in ["tmp", "work"] {
         let empty = root.join(empty);
-        fs::create_dir_all(&empty).map_err(file("write", &empty))?;
+        fs::create_dir_all(&empty).map_err(TaskError::file("write", &empty))?;
     }
     run(Command::new("tar")
         .args(["--owner=0", "--group=0", "--sort=name", "--mtime=@0", "-cf"])
@@ -50,7 +50,7 @@ pub(super) fn save(built: &Built, place: &Path) -> Result<PathBuf, TaskError> {
     write(&folder.join("config.json"), &configuration.to_string())?;
     let name = format!("{}.json", digest("config.json")?);
     let from = folder.join("config.json");
-    fs::rename(&from, folder.join(&name)).map_err(file("write", &from))?;
+    fs::rename(&from, folder.join(&name)).map_err(TaskError::file("write", &from))?;
     let manifest = serde_json::json!([{
         "Config": name,
         "RepoTags": [format!("weir:{}", built.version)],

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Built, copy, file, fresh, write};
+use super::{Built, copy, fresh, write};
 use crate::error::TaskError;
 use crate::process::{output, run};
 use crate::workspace::Workspace;
@@ -71,7 +71,7 @@ pub(super) fn debian(
         copy(&from.join("completions").join(shell), &tree.join(to))?;
     }
     let pages = from.join("man");
-    let entries = fs::read_dir(&pages).map_err(file("read", &pages))?;
+    let entries = fs::read_dir(&pages).map_err(TaskError::file("read", &pages))?;
     for entry in entries.flatten() {
         let to = tree.join("usr/share/man/man1").join(entry.file_name());
         copy(&entry.path(), &to)?;
@@ -110,5 +110,5 @@ fn own(built: &Built) -> Result<&Path, TaskError> {
 
 fn executable(path: &Path) -> Result<(), TaskError> {
     let mode = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(path, mode).map_err(file("write", path))
+    fs::set_permissions(path, mode).map_err(TaskError::file("write", path))
 }

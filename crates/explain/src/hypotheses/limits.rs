@@ -1,12 +1,11 @@
 //! A pool or another limit of the funnel holds requests back.
 
-use crate::evidence::Evidence;
-use crate::hypotheses::{cpu, network, waiting_test};
+use crate::evidence::{CONNECTIONS, Evidence};
+use crate::hypotheses::{cpu, waiting_test};
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
 use crate::threshold::{FULL, FULL_BECAUSE};
 use crate::words::{number, percent, time};
 
-const CONNECTIONS: &str = "connections";
 const TWICE: &str = "the same run with twice the limit: if requests wait as long as before somewhere else, it was not the limit";
 
 /// What a stage shows.
@@ -92,36 +91,20 @@ pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
     hypothesis.verdict(verdict, says)
 }
 
-/// Whether a server that lets connections above a limit wait outside has as many as that.
-pub(crate) fn connections_are_full(evidence: &Evidence) -> bool {
-    let used = evidence.signal("connections.occupancy");
-    let limit = evidence.limit(CONNECTIONS);
-    used.zip(limit)
-        .is_some_and(|(used, limit)| used >= FULL * limit)
-}
-
-/// Those that wait outside of a server that has all the connections that it may have.
-pub(crate) fn waiting_for_connections(evidence: &Evidence) -> Option<f64> {
-    let workers_accept = evidence.signal("threads.waiting").is_some();
-    let waits = connections_are_full(evidence) && !workers_accept;
-    network::waiting_to_be_accepted(evidence).filter(|_| waits)
-}
-
 fn stage(evidence: &Evidence, name: String) -> Option<Stage> {
     // Who waits in the request queue waits for the threads: one stage, told once. Whose workers
     // accept themselves wait in the same queue.
-    let is_told = name == "request-queue"
-        || (name == CONNECTIONS && evidence.signal("threads.waiting").is_some());
-    if is_told {
+    let is_connections = name == CONNECTIONS;
+    if name == "request-queue" || (is_connections && evidence.threads_accept()) {
         return None;
     }
-    let waiting = if name == CONNECTIONS {
-        network::waiting_to_be_accepted(evidence)
+    let waiting = if is_connections {
+        evidence.in_accept_queue()
     } else {
         evidence.waiting(&name)
     };
     // Connections are held while nobody asks for anything: a limit that is not known says nothing.
-    if name == CONNECTIONS && (waiting.is_none() || evidence.limit(&name).is_none()) {
+    if is_connections && (waiting.is_none() || evidence.limit(&name).is_none()) {
         return None;
     }
     let occupancy = evidence.signal(&format!("{name}.occupancy"));

@@ -1,7 +1,6 @@
 //! Requests wait for each other: locks, and safepoints that are no collections.
 
 use crate::evidence::Evidence;
-use crate::hypotheses::limits::waiting_for_connections;
 use crate::hypotheses::network::accepting;
 use crate::hypotheses::waiting_test;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict};
@@ -76,12 +75,11 @@ pub(crate) fn rest(evidence: &Evidence) -> Option<f64> {
     let queued: f64 = stages
         .iter()
         // What waits for a thread stands in the queue before it, too.
-        .filter(|stage| *stage != "request-queue" && *stage != "connections")
+        .filter(|stage| *stage != "request-queue")
         .filter_map(|stage| evidence.waiting(stage))
         .sum();
     let on_disk = evidence.signal("target.blocked").unwrap_or(0.0);
-    let at_the_door = accepting(evidence).or_else(|| waiting_for_connections(evidence));
-    let at_the_door = at_the_door.unwrap_or(0.0);
+    let at_the_door = accepting(evidence).unwrap_or(0.0);
     let seen: f64 = [Doing::WaitsForLock, Doing::Sleeps, Doing::WaitsForAnswer]
         .into_iter()
         .filter_map(|doing| requests(evidence, doing))

@@ -1,7 +1,7 @@
 //! The network loses packets, or connections find no place at the server's door.
 
-use crate::evidence::Evidence;
-use crate::hypotheses::{limits, waiting_test};
+use crate::evidence::{CONNECTIONS, Evidence};
+use crate::hypotheses::waiting_test;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of, any_of};
 use crate::threshold::{
     FAILURES, FAILURES_BECAUSE, IN_P99, IN_P99_BECAUSE, P99_HAS_TIMER_BECAUSE, RETRANSMISSION_S,
@@ -145,21 +145,8 @@ pub(crate) fn in_timers(evidence: &Evidence) -> Option<f64> {
 /// wait for a thread, and of one that has all the connections that it may have those that wait for
 /// one of them: they count there.
 pub(crate) fn accepting(evidence: &Evidence) -> Option<f64> {
-    if evidence.signal("threads.waiting").is_some() || limits::connections_are_full(evidence) {
-        return None;
-    }
-    waiting_to_be_accepted(evidence)
-}
-
-/// Connections of the server's port that are in its accept queue, on average.
-pub(crate) fn waiting_to_be_accepted(evidence: &Evidence) -> Option<f64> {
-    let of_server = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
-    let queues = evidence.named("tcp.", ".accept-queue");
-    let waiting: Vec<f64> = queues
-        .filter(|(port, _)| of_server(port))
-        .map(|(_, waiting)| waiting)
-        .collect();
-    (!waiting.is_empty()).then(|| waiting.iter().sum())
+    let wait_for_others = evidence.threads_accept() || evidence.is_full(CONNECTIONS);
+    evidence.in_accept_queue().filter(|_| !wait_for_others)
 }
 
 fn share_of_segments(evidence: &Evidence) -> Test {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::support::Analytic;
+use crate::support::{Altered, Analytic};
 use weir_queueing::Pool;
 use weir_record::{
     Errors, Invalid, InvalidReason, Levels, NoObserver, Role, Status, TargetFacts, Treatment,
@@ -285,28 +285,16 @@ fn limits_behind_each_other_are_raised_where_a_response_time_binds() {
 }
 
 /// A server whose limit of threads can be set and stays what it was.
-struct Deaf(Analytic);
-
-impl TrialRunner for Deaf {
-    fn facts(&self) -> &TargetFacts {
-        self.0.facts()
-    }
-
-    fn population(&self, levels: &Levels) -> u32 {
-        self.0.population(levels)
-    }
-
-    fn run(
-        &mut self,
-        treatment: &Treatment,
-        observer: &mut dyn TrialObserver,
-    ) -> Result<TrialRecord, TrialError> {
-        let mut heard = treatment.clone();
-        heard.levels.remove("threads");
-        let mut record = self.0.run(&heard, observer)?;
-        record.levels = treatment.levels.clone();
-        Ok(record)
-    }
+fn deaf(
+    server: &mut Analytic,
+    treatment: &Treatment,
+    observer: &mut dyn TrialObserver,
+) -> Result<TrialRecord, TrialError> {
+    let mut heard = treatment.clone();
+    heard.levels.remove("threads");
+    let mut record = server.run(&heard, observer)?;
+    record.levels = treatment.levels.clone();
+    Ok(record)
 }
 
 #[test]
@@ -322,7 +310,14 @@ fn a_limit_that_is_raised_in_vain_leaves_the_answer_as_it_was() {
             ..spec.clone()
         };
         let without = run(&as_found, &server);
-        let outcome = find(&spec, &mut Deaf(server), &mut NoObserver);
+        let outcome = find(
+            &spec,
+            &mut Altered {
+                server,
+                trial: deaf,
+            },
+            &mut NoObserver,
+        );
         let summary = &outcome.summary;
         assert_eq!(outcome.status, without.status, "{summary}");
         let without = without.answer.unwrap();
@@ -346,37 +341,25 @@ fn a_limit_that_is_raised_in_vain_leaves_the_answer_as_it_was() {
 
 /// Eight processes that each serve one connection for as long as it is kept: users above that have
 /// no answer at all, and those that have one have it quickly.
-struct Starving(Analytic);
-
-impl TrialRunner for Starving {
-    fn facts(&self) -> &TargetFacts {
-        self.0.facts()
-    }
-
-    fn population(&self, levels: &Levels) -> u32 {
-        self.0.population(levels)
-    }
-
-    fn run(
-        &mut self,
-        treatment: &Treatment,
-        observer: &mut dyn TrialObserver,
-    ) -> Result<TrialRecord, TrialError> {
-        let users = treatment.levels["users"].number().expect("a number");
-        let mut served = treatment.clone();
-        served
-            .levels
-            .insert("users".to_owned(), users.min(8.0).into());
-        let mut record = self.0.run(&served, observer)?;
-        let answered = record.throughput_per_s * record.response_time_ms.mean / 1e3;
-        let starved = (users - 8.0).max(0.0);
-        record
-            .signals
-            .insert("in-flight".to_owned(), answered + starved);
-        record.levels = treatment.levels.clone();
-        record.population = users as u32;
-        Ok(record)
-    }
+fn starving(
+    server: &mut Analytic,
+    treatment: &Treatment,
+    observer: &mut dyn TrialObserver,
+) -> Result<TrialRecord, TrialError> {
+    let users = treatment.levels["users"].number().expect("a number");
+    let mut served = treatment.clone();
+    served
+        .levels
+        .insert("users".to_owned(), users.min(8.0).into());
+    let mut record = server.run(&served, observer)?;
+    let answered = record.throughput_per_s * record.response_time_ms.mean / 1e3;
+    let starved = (users - 8.0).max(0.0);
+    record
+        .signals
+        .insert("in-flight".to_owned(), answered + starved);
+    record.levels = treatment.levels.clone();
+    record.population = users as u32;
+    Ok(record)
 }
 
 #[test]
@@ -386,7 +369,14 @@ fn users_without_an_answer_are_no_users_whose_answers_are_quick() {
         // second.
         for (requirement, truth) in [("p99 <= 1500 ms", 8.0), ("mean <= 600 ms", 15.0)] {
             let spec = subject_to(&[requirement]);
-            let outcome = find(&spec, &mut Starving(plain(sigma)), &mut NoObserver);
+            let outcome = find(
+                &spec,
+                &mut Altered {
+                    server: plain(sigma),
+                    trial: starving,
+                },
+                &mut NoObserver,
+            );
             let summary = &outcome.summary;
             let answer = outcome.answer.as_ref().expect(summary);
             assert!((answer.value - truth).abs() <= 2.0, "{summary}");
@@ -397,50 +387,45 @@ fn users_without_an_answer_are_no_users_whose_answers_are_quick() {
 
 /// A proxy without a place for more than twenty users: it answers all others with an error at once,
 /// so quickly that they keep the load generator busy.
-struct Failing(Analytic);
-
-impl TrialRunner for Failing {
-    fn facts(&self) -> &TargetFacts {
-        self.0.facts()
+fn failing(
+    server: &mut Analytic,
+    treatment: &Treatment,
+    observer: &mut dyn TrialObserver,
+) -> Result<TrialRecord, TrialError> {
+    let mut record = server.run(treatment, observer)?;
+    if record.population > 20 {
+        let failed = 23_000 * record.window_s as u64;
+        record.throughput_per_s = 23_500.0;
+        record.errors = Errors {
+            count: failed,
+            share: 23_000.0 / 23_500.0,
+            by_code: [("500".to_owned(), failed)].into(),
+        };
+        let reason = InvalidReason::LoadToolCpu {
+            used: 0.92,
+            cpus: 1,
+            at_most: 0.8,
+        };
+        let says = "the load generator was the limit".to_owned();
+        record.valid = false;
+        record.invalid_because.push(says.clone());
+        record.invalid.push(Invalid { says, reason });
     }
-
-    fn population(&self, levels: &Levels) -> u32 {
-        self.0.population(levels)
-    }
-
-    fn run(
-        &mut self,
-        treatment: &Treatment,
-        observer: &mut dyn TrialObserver,
-    ) -> Result<TrialRecord, TrialError> {
-        let mut record = self.0.run(treatment, observer)?;
-        if record.population > 20 {
-            let failed = 23_000 * record.window_s as u64;
-            record.throughput_per_s = 23_500.0;
-            record.errors = Errors {
-                count: failed,
-                share: 23_000.0 / 23_500.0,
-                by_code: [("500".to_owned(), failed)].into(),
-            };
-            let reason = InvalidReason::LoadToolCpu {
-                used: 0.92,
-                cpus: 1,
-                at_most: 0.8,
-            };
-            let says = "the load generator was the limit".to_owned();
-            record.valid = false;
-            record.invalid_because.push(says.clone());
-            record.invalid.push(Invalid { says, reason });
-        }
-        Ok(record)
-    }
+    Ok(record)
 }
 
 #[test]
 fn requests_that_fail_at_once_end_no_search() {
     for sigma in SIGMAS {
         let spec = subject_to(&["cpu <= 80 %", "errors <= 0.1 %"]);
-        let outcome = find(&spec, &mut Failing(plain(sigma)), &mut NoObserver);
+        let outcome = find(
+            &spec,
+            &mut Altered {
+                server: plain(sigma),
+                trial: failing,
+            },
+            &mut NoObserver,
+        );
         let summary = &outcome.summary;
         let answer = outcome.answer.as_ref().expect(summary);
         assert_eq!(
@@ -452,7 +437,14 @@ fn requests_that_fail_at_once_end_no_search() {
         assert!(answer.high <= 22.0, "{summary}");
         // Without such a bound nothing is known of the load that was to be measured.
         let spec = subject_to(&["cpu <= 80 %"]);
-        let outcome = find(&spec, &mut Failing(plain(sigma)), &mut NoObserver);
+        let outcome = find(
+            &spec,
+            &mut Altered {
+                server: plain(sigma),
+                trial: failing,
+            },
+            &mut NoObserver,
+        );
         assert_eq!(outcome.status, Status::Invalid, "{}", outcome.summary);
     }
 }

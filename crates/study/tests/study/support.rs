@@ -228,3 +228,31 @@ pub(crate) fn noise(sigma: f64, seed: u64) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     (sigma * random.sample::<f64, _>(StandardNormal)).exp()
 }
+
+/// An analytic server of which each trial is run in another way.
+pub(crate) struct Altered<F> {
+    pub(crate) server: Analytic,
+    /// Runs a trial of the server.
+    pub(crate) trial: F,
+}
+
+impl<F> TrialRunner for Altered<F>
+where
+    F: FnMut(&mut Analytic, &Treatment, &mut dyn TrialObserver) -> Result<TrialRecord, TrialError>,
+{
+    fn facts(&self) -> &TargetFacts {
+        self.server.facts()
+    }
+
+    fn population(&self, levels: &Levels) -> u32 {
+        self.server.population(levels)
+    }
+
+    fn run(
+        &mut self,
+        treatment: &Treatment,
+        observer: &mut dyn TrialObserver,
+    ) -> Result<TrialRecord, TrialError> {
+        (self.trial)(&mut self.server, treatment, observer)
+    }
+}

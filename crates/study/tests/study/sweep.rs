@@ -11,7 +11,7 @@ use weir_study::{
     Across, CaseSpec, ColumnSpec, Design, Factor, Outcome, SweepSpec, auto_window, sweep,
 };
 
-use crate::support::Analytic;
+use crate::support::{Altered, Analytic};
 
 fn column(title: &str, signal: &str) -> ColumnSpec {
     ColumnSpec::new(title, signal)
@@ -189,53 +189,41 @@ fn designs_have_the_cases_they_say() {
 
 /// A server with a connection limit of 40 that closes what comes above, and two classes of requests
 /// whose mix a thread limit shifts.
-struct Refusing(Analytic);
-
-impl TrialRunner for Refusing {
-    fn facts(&self) -> &TargetFacts {
-        self.0.facts()
-    }
-
-    fn population(&self, levels: &Levels) -> u32 {
-        self.0.population(levels)
-    }
-
-    fn run(
-        &mut self,
-        treatment: &Treatment,
-        observer: &mut dyn TrialObserver,
-    ) -> Result<TrialRecord, TrialError> {
-        let mut record = self.0.run(treatment, observer)?;
-        if let Some(limit) = record.level("connections") {
-            let share = 1.0 - limit / f64::from(record.population);
-            record.errors = Errors {
-                count: 700,
-                share,
-                by_code: BTreeMap::from([(
-                    "Non HTTP response code: java.net.SocketException".to_owned(),
-                    700,
-                )]),
-            };
-            record.signals.insert(
-                "connections.refused".to_owned(),
-                share * record.throughput_per_s,
-            );
-        }
-        let heavy = if record.level("threads").is_some() {
-            0.62
-        } else {
-            0.5
+fn refusing(
+    server: &mut Analytic,
+    treatment: &Treatment,
+    observer: &mut dyn TrialObserver,
+) -> Result<TrialRecord, TrialError> {
+    let mut record = server.run(treatment, observer)?;
+    if let Some(limit) = record.level("connections") {
+        let share = 1.0 - limit / f64::from(record.population);
+        record.errors = Errors {
+            count: 700,
+            share,
+            by_code: BTreeMap::from([(
+                "Non HTTP response code: java.net.SocketException".to_owned(),
+                700,
+            )]),
         };
-        for (label, share) in [("heavy", heavy), ("light", 1.0 - heavy)] {
-            let class = ClassRecord {
-                throughput_per_s: share * record.throughput_per_s,
-                response_time_ms: record.response_time_ms,
-                errors: Errors::default(),
-            };
-            record.classes.insert(label.to_owned(), class);
-        }
-        Ok(record)
+        record.signals.insert(
+            "connections.refused".to_owned(),
+            share * record.throughput_per_s,
+        );
     }
+    let heavy = if record.level("threads").is_some() {
+        0.62
+    } else {
+        0.5
+    };
+    for (label, share) in [("heavy", heavy), ("light", 1.0 - heavy)] {
+        let class = ClassRecord {
+            throughput_per_s: share * record.throughput_per_s,
+            response_time_ms: record.response_time_ms,
+            errors: Errors::default(),
+        };
+        record.classes.insert(label.to_owned(), class);
+    }
+    Ok(record)
 }
 
 #[test]
@@ -255,7 +243,10 @@ fn findings_say_who_refused_and_what_a_limit_shifts() {
     ]);
     let outcome = sweep(
         &spec(design, 1),
-        &mut Refusing(server(0.0)),
+        &mut Altered {
+            server: server(0.0),
+            trial: refusing,
+        },
         &mut NoObserver,
     );
     let says = |id: &str| {

@@ -1,7 +1,7 @@
 //! Servers that are not there, before the load and in the middle of it.
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -43,8 +43,8 @@ fn a_study_of_a_running_server_does_not_begin_where_nobody_answers() {
     place.weir(&["sweep", "study.toml"]).ends(3).says(&[&says]);
 }
 
-/// Answers one request for each connection until it is gone.
-fn server_that_goes(lives: Duration) -> (SocketAddr, JoinHandle<()>) {
+/// Takes connections until it is gone, does this with each, and closes it.
+fn server(lives: Duration, serve: fn(&mut TcpStream)) -> (SocketAddr, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
@@ -52,22 +52,27 @@ fn server_that_goes(lives: Duration) -> (SocketAddr, JoinHandle<()>) {
     let serving = thread::spawn(move || {
         while Instant::now() < until {
             let Ok((mut stream, _)) = listener.accept() else {
-                thread::sleep(Duration::from_millis(5));
+                thread::sleep(Duration::from_millis(1));
                 continue;
             };
             stream.set_nonblocking(false).unwrap();
-            let _ = stream.read(&mut [0; 4096]);
-            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
-            let _ = stream.write_all(answer.as_bytes());
+            serve(&mut stream);
         }
     });
     (address, serving)
 }
 
+/// Answers one request.
+fn answer(stream: &mut TcpStream) {
+    let _ = stream.read(&mut [0; 4096]);
+    let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+    let _ = stream.write_all(answer.as_bytes());
+}
+
 /// Without waiting, four users are refused some hundred thousand times in this time.
 #[test]
 fn users_wait_where_a_server_is_gone() {
-    let (address, serving) = server_that_goes(Duration::from_secs(2));
+    let (address, serving) = server(Duration::from_secs(2), answer);
     let url = format!("http://{address}/");
     let place = Place::new();
     let done = place.weir(&["run", &url, "-c", "4", "-d", "6s", "--json", "run.json"]);
@@ -81,26 +86,10 @@ fn users_wait_where_a_server_is_gone() {
     assert!((4..2_000).contains(&failed), "{errors}");
 }
 
-/// Takes connections and closes them without an answer.
-fn server_that_closes(lives: Duration) -> (SocketAddr, JoinHandle<()>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let address = listener.local_addr().unwrap();
-    let until = Instant::now() + lives;
-    let serving = thread::spawn(move || {
-        while Instant::now() < until {
-            if listener.accept().is_err() {
-                thread::sleep(Duration::from_millis(1));
-            }
-        }
-    });
-    (address, serving)
-}
-
 /// Without waiting, four users are turned away some ten thousand times in this time.
 #[test]
 fn users_wait_whose_connections_are_closed_without_an_answer() {
-    let (address, serving) = server_that_closes(Duration::from_secs(5));
+    let (address, serving) = server(Duration::from_secs(5), |_| {});
     let url = format!("http://{address}/");
     let place = Place::new();
     let run = ["run", &url, "-c", "4", "-d", "3s", "--json", "run.json"];

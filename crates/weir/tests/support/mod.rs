@@ -474,6 +474,17 @@ pub(crate) fn names_in(directory: &Path) -> Vec<String> {
 }
 
 /// Sends a signal to one process.
+/// The stages of a study's target: their names, their limits, and whether they can be set.
+pub(crate) fn funnel(result: &Value) -> Vec<(&str, Option<f64>, bool)> {
+    let stages = result["target"]["stages"].as_array().unwrap();
+    stages.iter().map(stage_of).collect()
+}
+
+fn stage_of(stage: &Value) -> (&str, Option<f64>, bool) {
+    let name = stage["name"].as_str().unwrap();
+    (name, stage["limit"].as_f64(), stage["settable"] == true)
+}
+
 pub(crate) fn signal_to(pid: u32, signal: rustix::process::Signal) {
     let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
     rustix::process::kill_process(pid, signal).unwrap();

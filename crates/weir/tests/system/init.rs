@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::support::{Place, json_file, names_in, signal_to, skipped, wait_for};
+use crate::support::{Place, funnel, json_file, names_in, signal_to, skipped, wait_for};
 use rustix::process::Signal;
 
 /// How long fetching, starting and two short trials may take on a busy machine.
@@ -139,17 +139,9 @@ fn a_users_tomcat_is_recognised_set_and_left_as_it_was() {
         .says(&["gets a Jolokia agent on the loopback address"]);
     let run = &names_in(&place.path("weir-runs"))[0];
     let result = json_file(&place.path(&format!("weir-runs/{run}/result.json")));
-    let stages = result["target"]["stages"].as_array().unwrap();
-    let funnel: Vec<(&str, Option<f64>, bool)> = stages
-        .iter()
-        .map(|stage| {
-            let name = stage["name"].as_str().unwrap();
-            (name, stage["limit"].as_f64(), stage["settable"] == true)
-        })
-        .collect();
     // All of it, also what cannot be set.
     assert_eq!(
-        funnel,
+        funnel(&result),
         [
             ("backlog", Some(50.0), false),
             ("connections", Some(8192.0), false),

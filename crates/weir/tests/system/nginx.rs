@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::support::{Place, json_file, names_in, signal_to, skipped, wait_for};
+use crate::support::{Place, funnel, json_file, names_in, signal_to, skipped, wait_for};
 use rustix::process::Signal;
 
 const STUDY: Duration = Duration::from_secs(120);
@@ -101,16 +101,8 @@ fn a_users_nginx_is_recognised_set_and_left_as_it_was() {
     place.start(&["sweep", "short.toml"]).done(STUDY).ends(0);
     let run = &names_in(&place.path("weir-runs"))[0];
     let result = json_file(&place.path(&format!("weir-runs/{run}/result.json")));
-    let stages = result["target"]["stages"].as_array().unwrap();
-    let funnel: Vec<(&str, Option<f64>, bool)> = stages
-        .iter()
-        .map(|stage| {
-            let name = stage["name"].as_str().unwrap();
-            (name, stage["limit"].as_f64(), stage["settable"] == true)
-        })
-        .collect();
     assert_eq!(
-        funnel,
+        funnel(&result),
         [
             ("backlog", Some(99.0), false),
             ("connections", Some(64.0), true),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{file, write};
+use super::write;
 use crate::error::TaskError;
 use crate::process::{output, run};
 use crate::workspace::Workspace;
@@ -106,8 +106,8 @@ impl Kit {
         program: &Path,
         folder: &Path,
     ) -> Result<Self, TaskError> {
-        let folder = std::path::absolute(folder).map_err(file("find", folder))?;
-        fs::create_dir_all(&folder).map_err(file("write", &folder))?;
+        let folder = std::path::absolute(folder).map_err(TaskError::file("find", folder))?;
+        fs::create_dir_all(&folder).map_err(TaskError::file("write", &folder))?;
         let installed = |name: &str| {
             let text = output(Command::new(program).args(["target", "install", name]))?;
             let line = text.lines().last().unwrap_or_default().trim().to_owned();
@@ -128,7 +128,7 @@ impl Kit {
         run(&mut javac)?;
         let spring = folder.join("spring");
         let package = spring.join("src/main/java/weir/hour");
-        fs::create_dir_all(&package).map_err(file("write", &package))?;
+        fs::create_dir_all(&package).map_err(TaskError::file("write", &package))?;
         for (from, to) in files
             .map(|name| (java.join(name), package.join(name)))
             .into_iter()
@@ -140,7 +140,7 @@ impl Kit {
                 (sources.join("spring/pom.xml"), spring.join("pom.xml")),
             ])
         {
-            fs::copy(&from, &to).map_err(file("read", &from))?;
+            fs::copy(&from, &to).map_err(TaskError::file("read", &from))?;
         }
         let mut maven = Command::new("mvn");
         maven
@@ -161,9 +161,9 @@ impl Kit {
     pub(super) fn place(&self, name: &str) -> Result<PathBuf, TaskError> {
         let place = self.folder.join("cases").join(name);
         if place.exists() {
-            fs::remove_dir_all(&place).map_err(file("remove", &place))?;
+            fs::remove_dir_all(&place).map_err(TaskError::file("remove", &place))?;
         }
-        fs::create_dir_all(&place).map_err(file("write", &place))?;
+        fs::create_dir_all(&place).map_err(TaskError::file("write", &place))?;
         Ok(place)
     }
 
@@ -200,7 +200,7 @@ impl Kit {
         let port = free_port()?;
         let base = place.join("server");
         if base.exists() {
-            fs::remove_dir_all(&base).map_err(file("remove", &base))?;
+            fs::remove_dir_all(&base).map_err(TaskError::file("remove", &base))?;
         }
         let start = Start {
             kit: self,
@@ -219,8 +219,8 @@ impl Kit {
             Server::Python => start.python()?,
         };
         let log = base.join("out");
-        let out = File::create(&log).map_err(file("write", &log))?;
-        let error = out.try_clone().map_err(file("write", &log))?;
+        let out = File::create(&log).map_err(TaskError::file("write", &log))?;
+        let error = out.try_clone().map_err(TaskError::file("write", &log))?;
         let child = Command::new("taskset")
             .args(["--cpu-list", cpu])
             .args(&words)
@@ -264,7 +264,7 @@ impl Start<'_> {
     fn put(&self, name: &str, text: &str) -> Result<(), TaskError> {
         let path = self.base.join(name);
         let folder = path.parent().unwrap_or(self.base);
-        fs::create_dir_all(folder).map_err(file("write", folder))?;
+        fs::create_dir_all(folder).map_err(TaskError::file("write", folder))?;
         write(&path, text)
     }
 
@@ -285,10 +285,11 @@ impl Start<'_> {
         let to = format!("{name}/WEB-INF/classes/weir/hour");
         let from = self.kit.classes.join("weir/hour");
         let to = self.base.join(to);
-        fs::create_dir_all(&to).map_err(file("write", &to))?;
-        let entries = fs::read_dir(&from).map_err(file("read", &from))?;
+        fs::create_dir_all(&to).map_err(TaskError::file("write", &to))?;
+        let entries = fs::read_dir(&from).map_err(TaskError::file("read", &from))?;
         for entry in entries.flatten() {
-            fs::copy(entry.path(), to.join(entry.file_name())).map_err(file("write", &to))?;
+            fs::copy(entry.path(), to.join(entry.file_name()))
+                .map_err(TaskError::file("write", &to))?;
         }
         Ok(())
     }
@@ -330,7 +331,7 @@ impl Start<'_> {
         }
         for folder in ["logs", "temp", "work"] {
             let folder = self.base.join(folder);
-            fs::create_dir_all(&folder).map_err(file("write", &folder))?;
+            fs::create_dir_all(&folder).map_err(TaskError::file("write", &folder))?;
         }
         let home = &self.kit.tomcat;
         let jars = ["bootstrap.jar", "tomcat-juli.jar"].map(|jar| home.join("bin").join(jar));
@@ -347,7 +348,7 @@ impl Start<'_> {
     }
 
     fn spring_boot(&self) -> Result<Vec<String>, TaskError> {
-        fs::create_dir_all(self.base).map_err(file("write", self.base))?;
+        fs::create_dir_all(self.base).map_err(TaskError::file("write", self.base))?;
         let mut words = self.java();
         words.extend([
             "-jar".to_owned(),
@@ -471,7 +472,7 @@ impl Start<'_> {
     }
 
     fn python(&self) -> Result<Vec<String>, TaskError> {
-        fs::create_dir_all(self.base).map_err(file("write", self.base))?;
+        fs::create_dir_all(self.base).map_err(TaskError::file("write", self.base))?;
         let script = self.kit.script.display().to_string();
         Ok(vec!["python3".to_owned(), script, self.port.to_string()])
     }
