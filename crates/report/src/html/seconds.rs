@@ -263,8 +263,10 @@ fn specs(known: &BTreeSet<&str>) -> Vec<Spec> {
     cpu.top = Some(100.0);
     let mut specs = vec![
         cpu,
-        Spec::new("throughput", "Throughput", "/s", 1.0)
-            .signals(&[(names::THROUGHPUT, "answered"), (names::ERRORS, "failed")]),
+        Spec::new("throughput", "Throughput", "/s", 1.0).signals(&[
+            (names::THROUGHPUT, "all samples"),
+            (names::ERRORS, "failed"),
+        ]),
         Spec::new("response-time", "Response time", "ms", 1e3)
             .statistics()
             .signals(&[

@@ -74,7 +74,7 @@ pub(super) fn screen(history: &History, view: &SecondView, head: &str, columns: 
         lines.push(cut(&format!("  {label:<10}{value:<22}{drawn}"), columns));
     };
     row(
-        "answers",
+        "samples",
         &history.line(width, None, |second| Some(second.throughput_per_s)),
         &SignalUnit::PerSecond.text(now.throughput_per_s),
     );
@@ -212,7 +212,7 @@ mod tests {
             drawn,
             "\
 trial 4 (near the answer)    60 s  41 users  9 s left  0 failed
-  answers   414 /s                ▆▆▇▇██████████████████████████████████████████
+  samples   414 /s                ▆▆▇▇██████████████████████████████████████████
   p99       96 ms (p50 24.3 ms)   ▇▇████████████████████████████████████████████
   CPU       79.3 %                ▅▅▆▆▆▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
   from      8 ms ▁  16 ms █  32 ms ▃  64 ms ▁  128 ms    256 ms ▁
@@ -232,7 +232,7 @@ trial 4 (near the answer)    60 s  41 users  9 s left  0 failed
         assert_eq!(
             lines[1],
             format!(
-                "  answers   414 /s                ▁▁▁▂▂▂▃▃▄▄▄▅▅▆▆▆▇▇██{}",
+                "  samples   414 /s                ▁▁▁▂▂▂▃▃▄▄▄▅▅▆▆▆▇▇██{}",
                 "█".repeat(40)
             )
         );
