@@ -21,7 +21,9 @@ const LEAVE: Duration = Duration::from_secs(15);
 
 fn place(study: &str) -> Place {
     let place = Place::new();
-    place.write("plans/file.jmx", &repository_file("studies/plans/file.jmx"));
+    for plan in ["plans/file.jmx", "plans/file-rate.jmx"] {
+        place.write(plan, &repository_file(&format!("studies/{plan}")));
+    }
     let home = std::env::var("HTTPD_HOME")
         .map(|home| format!("home = \"{home}\""))
         .unwrap_or_default();
@@ -76,17 +78,18 @@ const COUNTED: [(&str, &str); 2] = [
     ),
 ];
 
-/// A load of so many seconds, under limits that need a restart and a new start.
+/// A load of so many seconds, under limits that need a restart and a new start. Its rate is small:
+/// users who ask as fast as they are answered make a test that needs a fast load generator.
 const TIMED: [(&str, &str); 2] = [
     (
         "LOAD",
-        "[load]\nplan = \"plans/file.jmx\"\nusers = \"CLIENTS\"\nwindow = \"5 s\"\nwarm-up = \"1 s\"",
+        "[load]\nplan = \"plans/file-rate.jmx\"\nrate = \"RATE\"\nwindow = \"5 s\"\nwarm-up = \"1 s\"",
     ),
     (
         "CASES",
         "[[sweep.case]]\nname = \"more processes\"\n\
-         set = { users = 2, threads = 40, native.StartServers = 40, native.MaxSpareServers = 40, property.KIB = 2 }\n\
-         [[sweep.case]]\nname = \"short queue\"\nset = { users = 2, backlog = 16, property.KIB = 2 }",
+         set = { rate = 200, threads = 40, native.StartServers = 40, native.MaxSpareServers = 40, property.KIB = 2 }\n\
+         [[sweep.case]]\nname = \"short queue\"\nset = { rate = 200, backlog = 16, property.KIB = 2 }",
     ),
 ];
 
@@ -154,15 +157,15 @@ schema = "weir/study/1"
 [target.httpd]
 HOME
 [load]
-plan = "plans/file.jmx"
-users = "CLIENTS"
+plan = "plans/file-rate.jmx"
+rate = "RATE"
 window = "5 s"
 warm-up = "1 s"
 [sweep]
 design = "cases"
 [[sweep.case]]
 name = "37 threads"
-set = { users = 3, threads = 37, native.KeepAliveTimeout = 1 }
+set = { rate = 200, threads = 37, native.KeepAliveTimeout = 1 }
 "#;
 
 #[test]
