@@ -2,7 +2,12 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -10,18 +15,21 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A server that is slow for a reason that is known: for the made cases of {@code weir explain}.
  *
- * <pre>java MadeSlow.java PORT THREADS</pre>
+ * <pre>java MadeSlow.java PORT THREADS [BEHIND [IDLE]]</pre>
  *
  * <p>Each path is slow in its own way: {@code /light} is not, {@code /cpu} computes for a few milliseconds, {@code /lock} waits
  * for the one monitor that everybody needs, {@code /garbage} allocates beside a large live set, {@code /fsync} waits for the
- * disk. {@code /metrics} tells how many requests have one of the THREADS places and how many wait for one; it needs none
- * itself.
+ * disk, {@code /sleep} sleeps, {@code /away} asks the server at the port BEHIND for {@code /sleep}, {@code /mapped} reads
+ * pages of a file that is larger than the memory which a control group leaves. {@code /metrics} tells how many requests have
+ * one of the THREADS places and how many wait for one; it needs none itself. IDLE threads have nothing to do and look for it
+ * once a second.
  */
 final class MadeSlow {
     /** Bytes that stay alive, so that every full collection has to walk through them: three fifths of a heap of 160 MB. */
@@ -35,6 +43,16 @@ final class MadeSlow {
     /** Blocks that a request makes durable, one after the other. */
     private static final int COMMITS = 8;
 
+    private static final int SLEEP_MS = 20;
+    private static final int MAPPED_BYTES = 600 << 20;
+    /** Pages that a request to {@code /mapped} reads. */
+    private static final int PAGES_READ = 8;
+    private static final int PAGE_BYTES = 4096;
+    private static final int IDLE_MS = 1000;
+
+    private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final int behind;
+    private volatile MappedByteBuffer mapped;
     private final Object lock = new Object();
     private final Semaphore places;
     private final int limit;
@@ -44,7 +62,8 @@ final class MadeSlow {
     private volatile Object[] live = new Object[0];
     private volatile Object last;
 
-    private MadeSlow(int limit) {
+    private MadeSlow(int limit, int behind) {
+        this.behind = behind;
         this.limit = limit;
         this.places = new Semaphore(limit, true);
     }
@@ -53,7 +72,14 @@ final class MadeSlow {
         // Without it every answer waits 40 ms for an acknowledgement.
         System.setProperty("sun.net.httpserver.nodelay", "true");
         int port = Integer.parseInt(arguments[0]);
-        MadeSlow made = new MadeSlow(Integer.parseInt(arguments[1]));
+        int behind = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 0;
+        MadeSlow made = new MadeSlow(Integer.parseInt(arguments[1]), behind);
+        int idle = arguments.length > 3 ? Integer.parseInt(arguments[3]) : 0;
+        for (int at = 0; at < idle; at++) {
+            Thread thread = new Thread(MadeSlow::look, "idle");
+            thread.setDaemon(true);
+            thread.start();
+        }
         HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", port), 511);
         server.setExecutor(Executors.newCachedThreadPool(work -> {
             Thread thread = new Thread(work, "worker");
@@ -104,8 +130,63 @@ final class MadeSlow {
                 return allocate() + " blocks alive\n";
             case "/fsync":
                 return store() + " bytes stored\n";
+            case "/sleep":
+                Thread.sleep(SLEEP_MS);
+                return "slept\n";
+            case "/away":
+                return away();
+            case "/mapped":
+                return read() + "\n";
             default:
-                throw new IllegalArgumentException("there are /light, /cpu, /lock, /garbage, /fsync and /metrics\n");
+                throw new IllegalArgumentException(
+                        "there are /light, /cpu, /lock, /garbage, /fsync, /sleep, /away, /mapped and /metrics\n");
+        }
+    }
+
+    private static void look() {
+        try {
+            while (true) {
+                Thread.sleep(IDLE_MS);
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private String away() throws IOException, InterruptedException {
+        URI there = URI.create("http://127.0.0.1:" + behind + "/sleep");
+        return client.send(HttpRequest.newBuilder(there).build(), HttpResponse.BodyHandlers.ofString()).body();
+    }
+
+    private int read() throws IOException {
+        if (mapped == null) {
+            synchronized (this) {
+                if (mapped == null) {
+                    mapped = written();
+                }
+            }
+        }
+        int sum = 0;
+        for (int page = 0; page < PAGES_READ; page++) {
+            int at = ThreadLocalRandom.current().nextInt(MAPPED_BYTES / PAGE_BYTES);
+            sum += mapped.get(at * PAGE_BYTES);
+        }
+        return sum;
+    }
+
+    /** A file of random bytes, which no storage can leave out; it has no name any more. */
+    private static MappedByteBuffer written() throws IOException {
+        Path file = Files.createTempFile(Path.of(""), "made-slow", ".data");
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            byte[] block = new byte[1 << 20];
+            ThreadLocalRandom.current().nextBytes(block);
+            for (int at = 0; at < MAPPED_BYTES; at += block.length) {
+                channel.write(ByteBuffer.wrap(block));
+            }
+            channel.force(true);
+            return channel.map(FileChannel.MapMode.READ_ONLY, 0, MAPPED_BYTES);
+        } finally {
+            Files.delete(file);
         }
     }
 

@@ -63,6 +63,9 @@ pub(crate) enum TaskError {
         /// The packages that hold it.
         packages: String,
     },
+    /// What a case needs of the machine cannot be had.
+    #[error("make {0}")]
+    Unavailable(String),
     /// Tests failed.
     #[error("pass every test: {0} failed")]
     Tests(u64),

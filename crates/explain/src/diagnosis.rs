@@ -9,19 +9,23 @@ use crate::hypotheses::{
     cpu,
     disk::disk,
     downstream::downstream,
-    garbage::garbage,
+    garbage::{garbage, in_pauses},
+    idle_threads::idle_threads,
     limits::limits,
     load_tool::load_tool,
     locks,
     neighbour::neighbour,
     network::{accepting, in_timers, network},
+    paging::paging,
     quota::quota,
     scheduler::scheduler,
+    spawn_rate::spawn_rate,
 };
 use crate::hypothesis::{Hypothesis, Verdict};
 use crate::rank::{Candidate, explains_most};
 use crate::request_threads::{Doing, requests};
 use crate::threads::{request_cpu, request_wait};
+use crate::threshold::MATTERS;
 use crate::words::percent;
 
 /// What the figures of one run say of every hypothesis.
@@ -41,7 +45,7 @@ pub struct Diagnosis {
     pub in_flight: Option<f64>,
     /// Where the requests' time went, as far as it was recorded.
     pub time: Vec<TimePart>,
-    /// Every hypothesis, in a fixed order.
+    /// Every hypothesis that this kind of server can have, in a fixed order.
     pub hypotheses: Vec<Hypothesis>,
     /// The hypothesis that explains most; null when none is supported.
     pub first: Option<String>,
@@ -64,34 +68,43 @@ pub struct TimePart {
 /// Tests every hypothesis on the figures of a run.
 pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     let disk = disk(evidence);
-    let garbage = garbage(evidence);
+    let garbage = evidence.may_collect().then(|| garbage(evidence));
     let locks = locks::locks(evidence);
     let neighbour = neighbour(evidence);
     let behind = [
-        (&disk, "the disk"),
-        (&locks, "a lock"),
-        (&garbage, "the garbage collector"),
-        (&neighbour, "another process"),
+        (Some(&disk), "the disk"),
+        (Some(&locks), "a lock"),
+        (garbage.as_ref(), "the garbage collector"),
+        (Some(&neighbour), "another process"),
     ];
-    let behind = behind.iter().find(|(found, _)| found.is_supported());
+    let behind = behind
+        .iter()
+        .find(|(found, _)| found.is_some_and(Hypothesis::is_supported));
     let limits = limits(evidence, behind.map(|(_, words)| *words));
     let held = limits.is_supported() || behind.is_some() || cpu::holds(evidence) != Some(false);
-    let hypotheses = vec![
-        load_tool(evidence),
-        network(evidence, held),
-        limits,
-        locks,
+    let hypotheses: Vec<Hypothesis> = [
+        Some(load_tool(evidence)),
+        Some(network(evidence, held)),
+        Some(limits),
+        spawn_rate(evidence),
+        Some(locks),
         garbage,
-        disk,
-        downstream(evidence),
-        quota(evidence),
-        cpu::cpu(evidence),
-        neighbour,
-        scheduler(evidence),
-        clock(evidence),
-    ];
+        Some(paging(evidence)),
+        Some(disk),
+        Some(downstream(evidence)),
+        Some(quota(evidence)),
+        Some(idle_threads(evidence)),
+        Some(cpu::cpu(evidence)),
+        Some(neighbour),
+        Some(scheduler(evidence)),
+        Some(clock(evidence)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     let first = first(&hypotheses, evidence);
-    let summary = summary(&hypotheses, first.as_deref());
+    let time = time(evidence);
+    let summary = summary(&hypotheses, first.as_deref(), &time);
     Diagnosis {
         run: evidence.name.clone(),
         trial: evidence.trial,
@@ -99,7 +112,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         response_mean_ms: evidence.mean_s.map(|mean| mean * 1e3),
         response_p99_ms: evidence.p99_s.map(|p99| p99 * 1e3),
         in_flight: evidence.in_flight,
-        time: time(evidence),
+        time,
         hypotheses,
         first,
         summary,
@@ -129,7 +142,7 @@ fn first(hypotheses: &[Hypothesis], evidence: &Evidence) -> Option<String> {
     let candidates: Vec<Candidate<'_>> = supported
         .map(|found| Candidate {
             id: &found.id,
-            share: found.share,
+            share: weight(found, evidence),
             within: if found.id == "network" {
                 in_timers(evidence)
             } else {
@@ -140,7 +153,20 @@ fn first(hypotheses: &[Hypothesis], evidence: &Evidence) -> Option<String> {
     explains_most(&candidates, cpu::bounds_the_rest(evidence)).map(str::to_owned)
 }
 
-fn summary(hypotheses: &[Hypothesis], first: Option<&str>) -> String {
+/// By what a hypothesis is compared with others: its share of the requests' time, or of the
+/// requests that it kept from being answered, if that is more. A limit that refuses requests comes
+/// before what makes them slow: it is supported only where nothing else holds those that have a
+/// place, and whoever is refused comes again later and is another request then.
+fn weight(found: &Hypothesis, evidence: &Evidence) -> Option<f64> {
+    let kept = match found.id.as_str() {
+        "limit" => evidence.any_stage_refuses().then_some(1.0),
+        "network" => evidence.lost().filter(|_| !evidence.limit_refuses()),
+        _ => None,
+    };
+    found.share.into_iter().chain(kept).reduce(f64::max)
+}
+
+fn summary(hypotheses: &[Hypothesis], first: Option<&str>, time: &[TimePart]) -> String {
     let of = |verdict: Verdict| {
         hypotheses
             .iter()
@@ -153,13 +179,23 @@ fn summary(hypotheses: &[Hypothesis], first: Option<&str>) -> String {
         let open: Vec<&str> = of(Verdict::NotMeasured)
             .map(|found| found.id.as_str())
             .collect();
-        return if open.is_empty() {
+        let none = if open.is_empty() {
             "No hypothesis is supported by the figures of this run.".to_owned()
         } else {
             format!(
                 "No hypothesis is supported; not measured: {}.",
                 open.join(", ")
             )
+        };
+        return match time.iter().max_by(|a, b| a.share.total_cmp(&b.share)) {
+            Some(most) if most.share >= MATTERS => {
+                let share = percent(most.share);
+                format!(
+                    "{none} The largest part of the requests' time, {share}: {}.",
+                    most.what
+                )
+            }
+            _ => none,
         };
     };
     let share = first.share.map_or_else(String::new, |share| {
@@ -181,6 +217,9 @@ fn summary(hypotheses: &[Hypothesis], first: Option<&str>) -> String {
     format!("{}{share}. {}{others}", first.claim, first.says)
 }
 
+/// How the time of threads that could run is called.
+const FOR_A_CPU: &str = "waiting for a CPU";
+
 /// Where the requests' time went. The parts overlap where a collector stops threads that run, so
 /// they can come to a little more than all.
 fn time(evidence: &Evidence) -> Vec<TimePart> {
@@ -196,14 +235,16 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
         .iter()
         .filter(|stage| *stage != "request-queue")
         .map(|stage| part(&format!("waiting for `{stage}`"), evidence.waiting(stage)));
-    let stopped = evidence.signal("gc.time").and_then(|share| {
+    let stopped = in_pauses(evidence).and_then(|share| {
         let in_flight = evidence.in_flight?;
         part("stopped by the garbage collector", Some(share * in_flight))
     });
     let standing = |doing| requests(evidence, doing);
     let seen = standing(Doing::WaitsForLock).is_some();
     let rest = locks::rest(evidence).map(|share| TimePart {
-        what: if seen {
+        what: if cpu::bounds_the_rest(evidence) {
+            "waiting inside the program for the full CPUs (its own scheduler, an event loop)"
+        } else if seen {
             "unattributed: other waits of the application, the network"
         } else {
             "unattributed: locks, services behind the server, the network"
@@ -213,7 +254,7 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
     });
     let ends = [
         part("waiting to be accepted", accepting(evidence)),
-        part("waiting for a CPU", request_wait(evidence)),
+        part(FOR_A_CPU, request_wait(evidence)),
         part(
             "asleep in the kernel for storage",
             evidence.signal("target.blocked"),
@@ -232,6 +273,10 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
             standing(Doing::WaitsForAnswer),
         ),
         part("asleep in the application", standing(Doing::Sleeps)),
+        part(
+            "waiting for another thread, a queue or a semaphore of the application",
+            standing(Doing::WaitsForOthers),
+        ),
     ];
     let room = 1.0 - parts.iter().map(|part| part.share).sum::<f64>();
     parts.extend(within(
@@ -239,6 +284,18 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
         in_dumps.into_iter().flatten().collect(),
     ));
     parts.extend([stopped, rest].into_iter().flatten());
+    without_waits_in_pauses(parts, evidence)
+}
+
+/// A thread that is woken while the collector has stopped all others waits for a CPU as well: what
+/// comes to more than all of the time is counted twice there.
+fn without_waits_in_pauses(mut parts: Vec<TimePart>, evidence: &Evidence) -> Vec<TimePart> {
+    let all: f64 = parts.iter().map(|part| part.share).sum();
+    let twice = (all - 1.0).min(in_pauses(evidence).unwrap_or(0.0));
+    let waits = parts.iter_mut().find(|part| part.what == FOR_A_CPU);
+    if let Some(waits) = waits.filter(|_| twice > 0.0) {
+        waits.share = (waits.share - twice).max(0.0);
+    }
     parts
 }
 
@@ -341,7 +398,7 @@ mod tests {
         assert!(
             found
                 .summary
-                .ends_with("Also supported: garbage-collection (2.0 %), scheduler (70 %)."),
+                .ends_with("Also supported: garbage-collection (4.0 %), scheduler (70 %)."),
             "{}",
             found.summary
         );
@@ -386,6 +443,20 @@ mod tests {
         assert!((sum - 1.0).abs() < 1e-9, "{:#?}", found.time);
         let words: Vec<&str> = found.time.iter().map(|part| part.what.as_str()).collect();
         assert!(words.contains(&"waiting for `pool.db`"), "{words:?}");
+    }
+
+    #[test]
+    fn nobody_collects_the_garbage_of_a_server_without_any() {
+        let of = |kind: &str, signals: &[(&str, f64)]| {
+            let mut made = evidence(signals);
+            made.kind = Some(kind.to_owned());
+            let found = diagnose(&made);
+            found.hypothesis("garbage-collection").is_some()
+        };
+        assert!(!of("httpd", &WORKING) && !of("nginx", &WORKING));
+        assert!(of("external", &WORKING), "it may be anything");
+        assert!(of("tomcat", &WORKING));
+        assert!(of("builtin", &[("gc.time", 0.1)]), "it was told");
     }
 
     #[test]

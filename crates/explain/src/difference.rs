@@ -15,9 +15,17 @@ const DIFFERENCE_MIN: f64 = 0.05;
 
 /// Hypotheses whose time is the most that it can be, and counts only where the slower run supports
 /// them: retransmission timers may be somebody else's, a stage may be full because of what is
-/// behind it, time that nothing accounts for need not be a lock, and the kernel's own work looks
-/// like a neighbour.
-const AT_MOST: [&str; 4] = ["network", "limit", "locks", "neighbour"];
+/// behind it, processes may be started fast enough, the system's work need not be that of idle
+/// threads, time that nothing accounts for need not be a lock, and the kernel's own work looks like
+/// a neighbour.
+const AT_MOST: [&str; 6] = [
+    "network",
+    "limit",
+    "spawn-rate",
+    "locks",
+    "idle-threads",
+    "neighbour",
+];
 
 /// Why two runs differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,9 +70,13 @@ pub fn diagnose_difference(first: &Diagnosis, second: &Diagnosis) -> DifferenceD
     } else {
         second
     };
+    // What only one of the two servers can have is in its run alone.
+    let of_second = second.hypotheses.iter();
+    let only_second = of_second.filter(|found| first.hypothesis(&found.id).is_none());
     let hypotheses: Vec<ChangedTime> = first
         .hypotheses
         .iter()
+        .chain(only_second)
         .map(|hypothesis| {
             let time_ms = [first, second].map(|run| time_of(run, &hypothesis.id));
             // Time that may be somebody else's explains nothing.

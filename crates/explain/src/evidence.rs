@@ -8,10 +8,22 @@ use weir_record::{
 };
 
 use crate::request_threads::{Doing, requests};
-use crate::threshold::FULL;
+use crate::threshold::{FAILURES, FULL};
 
 /// How the names of pools begin.
 const POOL: &str = "pool.";
+/// The classes of failures under which JMeter and Weir count connections that were not made or were
+/// lost.
+const LOST: [&str; 6] = [
+    "HttpHostConnectException",
+    "ConnectTimeoutException",
+    "NoRouteToHostException",
+    "SocketException",
+    "NoHttpResponseException",
+    "ConnectException",
+];
+/// Kinds of server whose memory nobody collects.
+const WITHOUT_COLLECTOR: [&str; 3] = ["httpd", "nginx", "builtin"];
 /// The connections that a server has.
 pub(crate) const CONNECTIONS: &str = "connections";
 
@@ -51,6 +63,8 @@ pub struct Evidence {
     pub spoilt: Vec<Invalid>,
     /// What the run notes beside its figures.
     pub notes: Vec<String>,
+    /// The kind of server, where it is known.
+    pub(crate) kind: Option<String>,
     signals: BTreeMap<String, f64>,
     not_read: BTreeMap<String, String>,
     limits: BTreeMap<String, f64>,
@@ -103,6 +117,7 @@ impl Evidence {
             load_on_target: None,
             spoilt: record.reasons(),
             notes: record.notes.clone(),
+            kind: target.map(|target| target.server_kind().to_owned()),
             signals,
             not_read: record.not_read.clone(),
             limits: limits.chain(set).collect(),
@@ -149,6 +164,7 @@ impl Evidence {
             load_on_target: None,
             spoilt: Vec::new(),
             notes: Vec::new(),
+            kind: None,
             limits: BTreeMap::new(),
             signals,
             not_read: watch.not_read.clone(),
@@ -158,6 +174,13 @@ impl Evidence {
     /// A signal's mean over the window.
     pub(crate) fn signal(&self, name: &str) -> Option<f64> {
         self.signals.get(name).copied()
+    }
+
+    /// Whether the server may have a garbage collector: its kind has one, or is not known.
+    pub(crate) fn may_collect(&self) -> bool {
+        let kind = self.kind.as_deref();
+        kind.is_none_or(|kind| !WITHOUT_COLLECTOR.contains(&kind))
+            || self.signal("gc.time").is_some()
     }
 
     /// Why a signal that was asked for could not be read, and what to do about it.
@@ -265,6 +288,40 @@ impl Evidence {
         (!waiting.is_empty()).then(|| waiting.iter().sum())
     }
 
+    /// Share of the samples that failed for a reason of the connection's.
+    pub(crate) fn lost(&self) -> Option<f64> {
+        let errors = self.errors.as_ref()?;
+        if errors.count == 0 {
+            return Some(0.0);
+        }
+        let is_lost = |code: &str| LOST.iter().any(|class| code.ends_with(class));
+        let by_code = errors.by_code.iter();
+        let lost = by_code.filter(|(code, _)| is_lost(code));
+        let lost: u64 = lost.map(|(_, count)| count).sum();
+        Some(errors.share * lost as f64 / errors.count as f64)
+    }
+
+    /// Share of the requests that a stage refused because it was full: as the server counts them,
+    /// else those whose connection was not made or was lost while the server had all the
+    /// connections that it may have.
+    pub(crate) fn refused(&self, stage: &str) -> Option<f64> {
+        let told = self.per_request(self.signal(&format!("{stage}.refused")));
+        let at_the_door = (stage == CONNECTIONS && self.is_full(stage)).then(|| self.lost());
+        told.or(at_the_door.flatten())
+    }
+
+    /// Whether a stage refuses requests because it is full.
+    pub(crate) fn any_stage_refuses(&self) -> bool {
+        let mut stages = self.stages().into_iter();
+        stages.any(|stage| self.refused(&stage).is_some_and(|share| share >= FAILURES))
+    }
+
+    /// Whether connections are not made or lost because the server has all that it may have.
+    pub(crate) fn limit_refuses(&self) -> bool {
+        self.refused(CONNECTIONS)
+            .is_some_and(|share| share >= FAILURES)
+    }
+
     /// The pool that is full, where it is one.
     fn only_full_pool(&self) -> Option<String> {
         let stages = self.stages().into_iter();
@@ -336,6 +393,7 @@ pub(crate) mod made {
             load_on_target: Some(false),
             spoilt: Vec::new(),
             notes: Vec::new(),
+            kind: None,
             signals: signals
                 .map(|(name, value)| ((*name).to_owned(), *value))
                 .collect(),

@@ -5,13 +5,16 @@ pub(crate) mod cpu;
 pub(crate) mod disk;
 pub(crate) mod downstream;
 pub(crate) mod garbage;
+pub(crate) mod idle_threads;
 pub(crate) mod limits;
 pub(crate) mod load_tool;
 pub(crate) mod locks;
 pub(crate) mod neighbour;
 pub(crate) mod network;
+pub(crate) mod paging;
 pub(crate) mod quota;
 pub(crate) mod scheduler;
+pub(crate) mod spawn_rate;
 
 use crate::evidence::Evidence;
 use crate::hypothesis::{Test, Unit};

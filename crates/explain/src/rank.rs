@@ -4,13 +4,19 @@ use crate::threshold::MATTERS;
 
 /// What a broad hypothesis looks like from outside: time that a narrower one accounts for is in its
 /// share as well. Of the time that nothing counts a part may be retransmission timers; on full CPUs
-/// the requests wait for a collector or for other virtual machines; and whoever takes the CPUs
-/// makes threads wait for them.
-const CONTAINS: [(&str, &[&str]); 3] = [
+/// the requests wait for a collector, for threads without a request or for other virtual machines;
+/// whoever takes the CPUs makes threads wait for them; and pages are fetched from the disk.
+const CONTAINS: [(&str, &[&str]); 4] = [
     ("locks", &["network"]),
+    ("disk", &["paging"]),
     (
         "cpu",
-        &["garbage-collection", "quota", "steal-and-frequency"],
+        &[
+            "garbage-collection",
+            "quota",
+            "idle-threads",
+            "steal-and-frequency",
+        ],
     ),
     (
         "scheduler",
@@ -19,6 +25,7 @@ const CONTAINS: [(&str, &[&str]); 3] = [
             "neighbour",
             "quota",
             "garbage-collection",
+            "idle-threads",
             "steal-and-frequency",
         ],
     ),
@@ -28,11 +35,12 @@ const CONTAINS: [(&str, &[&str]); 3] = [
 const MOST_OF_IT: f64 = 0.5;
 /// What takes CPU from the requests, or is their own need of it; and what is not the server's at
 /// all.
-const TAKES_CPU: [&str; 7] = [
+const TAKES_CPU: [&str; 8] = [
     "load-tool",
     "cpu",
     "quota",
     "garbage-collection",
+    "idle-threads",
     "neighbour",
     "steal-and-frequency",
     "scheduler",

@@ -15,10 +15,12 @@ pub(crate) enum Doing {
     WaitsForLock,
     /// It sleeps.
     Sleeps,
-    /// It waits for bytes of a socket.
+    /// It waits for bytes of a socket, or for a client's answer.
     WaitsForAnswer,
     /// It waits for a connection of a pool.
     WaitsForPool,
+    /// It waits for something else: a queue, a semaphore, another thread.
+    WaitsForOthers,
 }
 
 impl Doing {
@@ -29,6 +31,7 @@ impl Doing {
             Self::Sleeps => &["request-threads.asleep"],
             Self::WaitsForAnswer => &["request-threads.answer"],
             Self::WaitsForPool => &["request-threads.pool"],
+            Self::WaitsForOthers => &["request-threads.parked"],
         }
     }
 }

@@ -46,8 +46,16 @@ pub(crate) fn request_cpu(evidence: &Evidence) -> Option<f64> {
     Some((evidence.target_cpu()? - background(evidence).cpu).max(0.0))
 }
 
-/// Threads that answer requests and wait for a CPU, on average.
+/// Threads that answer requests and wait for a CPU, on average: of those that wait, no more than
+/// there are requests in flight.
 pub(crate) fn request_wait(evidence: &Evidence) -> Option<f64> {
+    let most = evidence.in_flight.unwrap_or(f64::INFINITY);
+    Some(waiting(evidence)?.min(most))
+}
+
+/// Threads that wait for a CPU on average, collectors and compilers left out, whether they have a
+/// request or not.
+pub(crate) fn waiting(evidence: &Evidence) -> Option<f64> {
     let all = evidence.signal("target.run-queue-wait")?;
     Some((all - background(evidence).wait).max(0.0))
 }
@@ -88,6 +96,13 @@ fn spent(evidence: &Evidence, starts: &[&str]) -> Spent {
 mod tests {
     use super::*;
     use crate::evidence::made::evidence;
+
+    #[test]
+    fn no_more_threads_wait_with_a_request_than_there_are_requests() {
+        let made = evidence(&[("target.run-queue-wait", 1149.0)]);
+        assert_eq!(request_wait(&made), Some(10.0));
+        assert_eq!(waiting(&made), Some(1149.0));
+    }
 
     #[test]
     fn collectors_and_compilers_answer_no_requests() {

@@ -47,6 +47,8 @@ pub(crate) const FULL: f64 = 0.95;
 pub(crate) const FULL_BECAUSE: &str =
     "a limit acts when its stage is full; 5 % are lost when a place changes hands";
 
+pub(crate) const REFUSED_BECAUSE: &str = "one request in a hundred that is refused is no accident: a stage refuses only what finds it full";
+
 /// Share of the time in which tasks wait for storage.
 pub(crate) const IO_STALL_BECAUSE: &str = "below a tenth of the seconds storage held up too little to be a tenth of the response time. It counts for the whole \
      machine, so the server itself must read or write";
@@ -75,3 +77,22 @@ pub(crate) const LOAD_WAIT_BECAUSE: &str = "an answer counts when its thread has
 pub(crate) const LATE: f64 = weir_record::LATE_SHARE_MAX;
 pub(crate) const LATE_BECAUSE: &str =
     "one start in a hundred that is more than 10 ms late; the trial is invalid";
+
+/// Threads that run in a second, over the requests that it answers.
+pub(crate) const RAN_PER_REQUEST: f64 = weir_record::RAN_PER_REQUEST_MIN;
+pub(crate) const RAN_BECAUSE: &str = "a request is handed from thread to thread a few times, and a few threads of the server itself wake up every second; ten \
+     and more a request have other reasons";
+/// Threads that run without a request, from which on they are many.
+pub(crate) const IDLE_MIN: f64 = weir_record::RAN_WITHOUT_MIN;
+pub(crate) const IDLE_BECAUSE: &str =
+    "the parts of a virtual machine have some twenty threads that wake up now and then";
+/// The kernel's part of the server's CPU time from which on waking threads up is much of it.
+pub(crate) const KERNEL_OF_OWN: f64 = weir_record::KERNEL_OF_OWN_MIN;
+pub(crate) const KERNEL_OF_OWN_BECAUSE: &str = "putting a thread on a CPU is the kernel's work; a server that works on requests spends a tenth to a fifth there";
+
+/// Page faults of the server a request that had to fetch something.
+pub(crate) const FAULTS: f64 = 0.01;
+pub(crate) const FAULTS_BECAUSE: &str =
+    "one request in a hundred then waits for a page, and the 99th percentile is one of them";
+pub(crate) const MEMORY_STALL_BECAUSE: &str = "below a tenth of the seconds the want of memory held up too little to be a tenth of the response time. It counts for the whole \
+     machine, so the server itself must fetch pages";

@@ -39,6 +39,19 @@ const SOCKETS: [&str; 5] = [
     "java.net.SocketInputStream.socketRead0(",
     "sun.nio.ch.EPoll.wait(",
 ];
+/// Frames of a thread whose bytes another thread reads: it waits for the answer in a future. The
+/// clients for HTTP of the JDK, of Jetty, of Apache (asynchronous, also Elasticsearch's) and
+/// `AsyncHttpClient`; gRPC's blocking calls, `MongoDB`, Redis (Lettuce).
+const CLIENTS: [&str; 8] = [
+    "jdk.internal.net.http.HttpClientImpl.send(",
+    "jetty.client.HttpRequest.send(",
+    "apache.http.concurrent.BasicFuture.get(",
+    "hc.core5.concurrent.BasicFuture.get(",
+    "asynchttpclient.netty.NettyResponseFuture.get(",
+    "grpc.stub.ClientCalls.blocking",
+    "mongodb.internal.connection.",
+    "lettuce.core.internal.Futures.await",
+];
 /// Frames among which such a one is looked for.
 const INNERMOST: usize = 3;
 
@@ -55,11 +68,11 @@ pub struct RequestThreads {
     pub lock: u32,
     /// They sleep (`Thread.sleep`).
     pub asleep: u32,
-    /// They wait for bytes of a socket: a database, another service.
+    /// They wait for bytes of a socket, or for a client's answer: a database, another service.
     pub answer: u32,
     /// They wait for a connection of a pool.
     pub pool: u32,
-    /// They wait for something else: a queue, another thread.
+    /// They wait for something else: a queue, a semaphore, another thread.
     pub parked: u32,
 }
 
@@ -102,7 +115,7 @@ impl RequestThreads {
             &mut self.asleep
         } else if state.starts_with("RUNNABLE") && !reads {
             &mut self.running
-        } else if state.starts_with("RUNNABLE") {
+        } else if state.starts_with("RUNNABLE") || has(&CLIENTS) {
             &mut self.answer
         } else if has(&LOCKS) && !has(&[CONDITION]) {
             &mut self.lock
@@ -132,16 +145,60 @@ mod tests {
         )
     }
 
+    const PARK: &str = "jdk.internal.misc.Unsafe.park(java.base@17/Native Method)";
+
+    /// What is counted in a dump of one thread.
+    fn in_one(state: &str, frames: &[&str]) -> RequestThreads {
+        RequestThreads::in_dump(&format!(
+            "2026-01-01 00:00:00\nFull thread dump:\n\n{}",
+            thread(state, frames)
+        ))
+    }
+
+    #[test]
+    fn threads_that_wait_for_others_wait_for_a_clients_answer_or_for_anything() {
+        let seen = RequestThreads {
+            seen: 1,
+            ..RequestThreads::default()
+        };
+        let park = PARK;
+        for (state, frames, want) in [
+            (
+                "WAITING (parking)",
+                vec![
+                    park,
+                    "java.util.concurrent.CompletableFuture$Signaller.block(java.base@17/CompletableFuture.java:1)",
+                    "java.util.concurrent.CompletableFuture.get(java.base@17/CompletableFuture.java:1)",
+                    "jdk.internal.net.http.HttpClientImpl.send(java.net.http@17/HttpClientImpl.java:1)",
+                ],
+                RequestThreads { answer: 1, ..seen },
+            ),
+            (
+                "WAITING (parking)",
+                vec![
+                    park,
+                    "java.util.concurrent.CompletableFuture.get(java.base@17/CompletableFuture.java:1)",
+                    "shop.Baskets.sum(Baskets.java:1)",
+                ],
+                RequestThreads { parked: 1, ..seen },
+            ),
+            (
+                "WAITING (parking)",
+                vec![
+                    park,
+                    "java.util.concurrent.locks.AbstractQueuedSynchronizer.acquireSharedInterruptibly(A.java:1)",
+                    "java.util.concurrent.Semaphore.acquire(java.base@17/Semaphore.java:318)",
+                ],
+                RequestThreads { parked: 1, ..seen },
+            ),
+        ] {
+            assert_eq!(in_one(state, &frames), want, "{state} {frames:?}");
+        }
+    }
+
     #[test]
     fn threads_are_counted_by_what_they_do() {
-        let park = "jdk.internal.misc.Unsafe.park(java.base@17/Native Method)";
-        let one = |state: &str, frames: &[&str]| {
-            let dump = format!(
-                "2026-01-01 00:00:00\nFull thread dump:\n\n{}",
-                thread(state, frames)
-            );
-            RequestThreads::in_dump(&dump)
-        };
+        let park = PARK;
         let seen = RequestThreads {
             seen: 1,
             ..RequestThreads::default()
@@ -211,7 +268,7 @@ mod tests {
                 RequestThreads { parked: 1, ..seen },
             ),
         ] {
-            assert_eq!(one(state, &frames), want, "{state} {frames:?}");
+            assert_eq!(in_one(state, &frames), want, "{state} {frames:?}");
         }
     }
 

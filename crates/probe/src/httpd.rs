@@ -101,7 +101,10 @@ impl Httpd {
         put(
             reading,
             "threads.total",
-            self.source.parent.and_then(children),
+            self.source
+                .parent
+                .and_then(accepted::children)
+                .map(|children| children.len() as f64),
         );
         let spawned = limit.and_then(|limit| self.spawned(limit));
         put(reading, "threads.spawned", spawned);
@@ -168,12 +171,6 @@ fn time_of_day(head: &str) -> Option<f64> {
     let (hours, minutes, seconds) = (next()?, next()?, next()?);
     let at_s = hours * 3600.0 + minutes * 60.0 + seconds;
     (0.0..=DAY_S + 1.0).contains(&at_s).then_some(at_s)
-}
-
-/// How many children a process has, where the kernel tells (`CONFIG_PROC_CHILDREN`).
-fn children(parent: u32) -> Option<f64> {
-    let text = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).ok()?;
-    Some(text.split_whitespace().count() as f64)
 }
 
 #[cfg(test)]

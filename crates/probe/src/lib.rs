@@ -47,6 +47,7 @@ mod listeners;
 mod machine;
 mod origin;
 mod own;
+mod paging;
 mod pressure;
 mod quota;
 mod reading;

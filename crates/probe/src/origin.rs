@@ -6,6 +6,13 @@ pub(crate) fn of_system(name: &str) -> Option<&'static str> {
     let first = name.split('.').next().unwrap_or(name);
     Some(match (first, name) {
         (_, "machine.cpu.frequency") => "/sys/devices/system/cpu/cpu*/cpufreq",
+        (_, name)
+            if ["machine.swap", "machine.page-faults", "machine.refaults"]
+                .iter()
+                .any(|start| name.starts_with(start)) =>
+        {
+            "/proc/vmstat"
+        }
         ("cpu" | "machine", _) | (_, "target.cpus") => "/proc/stat",
         ("pressure", _) => "/proc/pressure",
         (_, "tcp.segments" | "tcp.retransmissions" | "tcp.resets" | "load.tcp.retransmissions") => {
@@ -22,7 +29,9 @@ pub(crate) fn of_system(name: &str) -> Option<&'static str> {
         (_, "target.throttled") => "cpu.stat of the process's control groups",
         ("target", name) if name.contains("run-queue-wait") => "/proc/PID/task/*/schedstat",
         ("target", name) if name.contains("context-switches") => "/proc/PID/task/*/status",
-        ("target", name) if name.contains("time-slices") => "/proc/PID/task/*/schedstat",
+        ("target", name) if name.contains("time-slices") || name == "target.threads.ran" => {
+            "/proc/PID/task/*/schedstat"
+        }
         ("target", name) if name.starts_with("target.arrival") => {
             "perf events: tcp:tcp_probe, sock:sock_recv_length, sched:sched_waking, sched:sched_switch"
         }

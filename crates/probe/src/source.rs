@@ -88,6 +88,9 @@ pub enum Source {
     Accepted {
         /// The port that the load goes to.
         port: u16,
+        /// The process on this machine whose workers' sockets all count, those to servers behind
+        /// as well.
+        workers: Option<u32>,
     },
     /// An Apache httpd with prefork, from its sockets, processes and log.
     Httpd(HttpdSource),
@@ -136,7 +139,7 @@ pub(crate) enum SourceReader {
     RequestThreads(Box<RequestThreadsSource>),
     Census(Census),
     DerivedQueue(u16),
-    Accepted(u16),
+    Accepted(u16, Option<u32>),
     Httpd(Box<Httpd>),
 }
 
@@ -165,7 +168,7 @@ impl SourceReader {
             }
             Source::Census { pids } => Self::Census(Census::new(pids)),
             Source::DerivedQueue { port } => Self::DerivedQueue(port),
-            Source::Accepted { port } => Self::Accepted(port),
+            Source::Accepted { port, workers } => Self::Accepted(port, workers),
             Source::Httpd(httpd) => Self::Httpd(Box::new(Httpd::new(httpd))),
         }
     }
@@ -180,7 +183,7 @@ impl SourceReader {
             Self::PerfData(_)
             | Self::Census(_)
             | Self::DerivedQueue(_)
-            | Self::Accepted(_)
+            | Self::Accepted(..)
             | Self::Httpd(_) => {}
         }
     }
@@ -198,7 +201,7 @@ impl SourceReader {
     pub(crate) fn is_derived(&self) -> bool {
         matches!(
             self,
-            Self::DerivedQueue(_) | Self::Accepted(_) | Self::Httpd(_)
+            Self::DerivedQueue(_) | Self::Accepted(..) | Self::Httpd(_)
         )
     }
 
@@ -212,7 +215,9 @@ impl SourceReader {
             Self::RequestThreads(source) => source.read(moment.now, reading),
             Self::Census(census) => census.sample(moment.scratch, reading),
             Self::DerivedQueue(port) => queue::put_derived(*port, reading),
-            Self::Accepted(port) => accepted::put_connections(*port, reading),
+            Self::Accepted(port, workers) => {
+                accepted::put_connections(*port, *workers, reading);
+            }
             Self::Httpd(httpd) => httpd.read(reading),
         }
     }
@@ -231,7 +236,7 @@ impl SourceReader {
                     .entry(queue::SIGNAL.to_owned())
                     .or_insert_with(|| queue::origin(*port));
             }
-            Self::Accepted(port) => accepted::add_origins(*port, origins),
+            Self::Accepted(port, workers) => accepted::add_origins(*port, *workers, origins),
             Self::Httpd(httpd) => httpd.add_origins(origins),
         }
     }

@@ -9,6 +9,7 @@ use crate::cpu::CpuStat;
 use crate::files::Files;
 use crate::frequency::Frequency;
 use crate::kept_file::KeptFile;
+use crate::paging::Paging;
 use crate::pressure::Pressure;
 use crate::reading::Reading;
 use crate::target::Target;
@@ -23,6 +24,7 @@ pub(crate) struct System {
     cpu: KeptFile,
     cpu_last: Option<(Instant, CpuStat)>,
     pressure: Pressure,
+    paging: Paging,
     frequency: Frequency,
     counters: TargetCounters,
     target: Option<Target>,
@@ -45,6 +47,7 @@ impl System {
             cpu: KeptFile::new("/proc/stat"),
             cpu_last: None,
             pressure: Pressure::new(),
+            paging: Paging::new(units.page_bytes),
             frequency: Frequency::new(),
             counters: TargetCounters::of(network),
             target,
@@ -66,6 +69,7 @@ impl System {
     ) -> Option<u64> {
         let forks = self.sample_cpu(now, files, reading);
         self.pressure.sample(now, files, reading);
+        self.paging.sample(now, files, reading);
         self.frequency.sample(files, reading);
         self.counters.sample(now, files, reading);
         if let Some(target) = &mut self.target {

@@ -77,6 +77,11 @@ impl Target {
             "target.memory.rss",
             Some(spent.resident_bytes as f64),
         );
+        put(
+            reading,
+            "target.page-faults.major",
+            spent.major_faults_per_s,
+        );
         put(reading, "target.processes", Some(spent.processes as f64));
         put(reading, "target.threads", Some(spent.threads as f64));
         self.threads

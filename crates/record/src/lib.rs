@@ -20,6 +20,7 @@ mod decide;
 mod evaluate;
 mod failed_to;
 mod histograms;
+mod idle_threads;
 mod invalid;
 mod jtl;
 mod load_second;
@@ -35,6 +36,7 @@ mod runner;
 mod sample;
 mod second_view;
 mod slice;
+mod spawn_rate;
 mod steady;
 mod stored_seconds;
 mod timeline;
@@ -57,6 +59,7 @@ pub use evaluate::{
 };
 pub use failed_to::failed_to;
 pub use histograms::{HistogramError, IntervalHistograms};
+pub use idle_threads::{IdleThreads, KERNEL_OF_OWN_MIN, RAN_PER_REQUEST_MIN, RAN_WITHOUT_MIN};
 pub use invalid::{Invalid, InvalidReason};
 pub use jtl::{
     Field, JtlError, JtlFormat, JtlReader, JtlWriter, Parts, SaveConfiguration, TimestampFormat,
@@ -85,6 +88,9 @@ pub use runner::{
 pub use sample::{AssertionResult, DataType, SampleDetails, SampleRow};
 pub use second_view::{Figures, STRETCH_S, SecondView, StageNow};
 pub use slice::Slice;
+pub use spawn_rate::{
+    SPAWN_AGREES, SPAWN_CPU_MAX, SPAWN_OCCUPIED_MAX, SPAWN_WAIT_MIN_S, SpawnRate,
+};
 pub use steady::steady_rate;
 pub use timeline::{Reading, Timeline, TimelineError};
 pub use timeline_file::TimelineFile;

@@ -173,9 +173,13 @@ pub struct Answer {
     pub limited_by: Option<String>,
     /// The limiting requirement at the answer.
     pub binding: Option<String>,
-    /// Fitted figures at the answer: `cpu`, `throughput_per_s` …
+    /// Figures at the answer: `cpu`, `throughput_per_s` …, fitted over the trials.
     pub at_value: BTreeMap<String, f64>,
-    /// Fitted figures at the next level.
+    /// Whether these figures are read off the trials beside the answer instead, on the straight
+    /// line between them: no curve fits those trials.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interpolated: bool,
+    /// These figures at the next level.
     pub at_next: BTreeMap<String, f64>,
     /// The fitted curves, for drawing and for reading the answer off: figure name → points.
     pub curves: BTreeMap<String, Vec<(f64, f64)>>,

@@ -29,8 +29,11 @@ pub trait TrialRunner {
 pub struct TargetFacts {
     /// Name of the target in the study.
     pub name: String,
-    /// What kind of server it is.
+    /// What kind of target it is.
     pub kind: String,
+    /// Of a server that runs already: what kind of server it was recognised as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recognised: Option<String>,
     /// CPUs that the target may use.
     pub cpus: u32,
     /// What the figure `cpu` counts.
@@ -40,6 +43,11 @@ pub struct TargetFacts {
 }
 
 impl TargetFacts {
+    /// The kind of server, as far as it is known.
+    pub fn server_kind(&self) -> &str {
+        self.recognised.as_deref().unwrap_or(&self.kind)
+    }
+
     /// The stage of this name.
     pub fn stage(&self, name: &str) -> Option<&Stage> {
         self.stages.iter().find(|stage| stage.name == name)

@@ -216,9 +216,8 @@ impl TrialRecord {
     /// Answers a second, where samples count that had none: the throughput has refusals too. `None`
     /// where all had one.
     pub fn answered_per_s(&self) -> Option<f64> {
-        let unanswered = self.errors.unanswered();
-        let without = unanswered as f64 / self.errors.count as f64 * self.errors.share;
-        (unanswered > 0).then_some(self.throughput_per_s * (1.0 - without))
+        let without = self.errors.unanswered_share();
+        (without > 0.0).then_some(self.throughput_per_s * (1.0 - without))
     }
 
     /// Requests in flight that had no answer in the whole window, on average: those in flight less
@@ -395,6 +394,15 @@ impl Errors {
             .iter()
             .filter(|(code, _)| code.starts_with(NO_ANSWER));
         without.map(|(_, count)| count).sum()
+    }
+
+    /// Share of all samples that had no answer.
+    pub fn unanswered_share(&self) -> f64 {
+        let unanswered = self.unanswered();
+        if unanswered == 0 {
+            return 0.0;
+        }
+        unanswered as f64 / self.count as f64 * self.share
     }
 }
 

@@ -20,6 +20,10 @@
   const COLOURS = 8;
   const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [12, 4], [1, 4], [8, 2, 2, 2]];
   const dashOf = (at) => DASHES[(at + Math.floor(at / COLOURS)) % DASHES.length];
+  // A fitted line that does not say what the points beside the answer say is dashed, and named so.
+  const DOES_NOT_FIT = [2, 6];
+  const curveDash = (chart, at) => (chart.does_not_fit ? DOES_NOT_FIT : dashOf(at));
+  const fitWord = (chart) => (chart.does_not_fit ? ", a curve that does not fit" : ", fitted");
   const AXIS_WIDTH = 58;
 
   // What is drawn now; also for whoever wants to look into a chart from the console.
@@ -201,8 +205,8 @@
       if (!series.name || (chart.series.length < 2 && !series.curve)) return;
       const entry = make("span", undefined, readout);
       entry.className = "entry";
-      entry.append(lineKey(inks.series[at], dashOf(at)));
-      make("span", `${series.name}${series.curve && chart.fitted ? ", fitted" : ""}`, entry);
+      entry.append(lineKey(inks.series[at], curveDash(chart, at)));
+      make("span", `${series.name}${series.curve && chart.fitted ? fitWord(chart) : ""}`, entry);
     });
   };
 
@@ -228,7 +232,7 @@
       scales: { x: { time: false, range: [0, chart.x_max] }, y: { range: [0, chart.y_max] } },
       axes: axes(chart.x_title),
       series: [{}].concat(chart.series.map((series, at) => ({
-        label: series.name, stroke: inks.series[at], width: 2, dash: dashOf(at), spanGaps: true, pxAlign: 0, points: { show: false },
+        label: series.name, stroke: inks.series[at], width: 2, dash: curveDash(chart, at), spanGaps: true, pxAlign: 0, points: { show: false },
       }))),
       hooks: {
         drawClear: [(plot) => drawAnswer(plot, chart, inks)],

@@ -34,6 +34,7 @@ mod gate;
 mod grid;
 mod html;
 mod markdown;
+mod near_answer;
 mod one_load;
 mod sheet;
 mod slice;

@@ -7,6 +7,7 @@ use weir_shown::is_hidden;
 use crate::ReportInput;
 use crate::before_and_after;
 use crate::figures::{WithEstimate as _, number};
+use crate::near_answer;
 use crate::standing::Standing;
 use crate::sweep::{has_published, in_cell, measured, published};
 use crate::words;
@@ -40,7 +41,11 @@ fn answer(result: &StudyResult) -> String {
         let next = words::at_level(answer, answer.value + 1.0);
         let rows = fitted.into_iter().map(|(name, at, next)| [name, at, next]);
         text.push('\n');
-        text.push_str(&table(&["fitted", &here, &next], ":--|--:|--:", rows));
+        let from = words::figures_from(answer);
+        text.push_str(&table(&[from, &here, &next], ":--|--:|--:", rows));
+    }
+    if let Some(times) = near_answer::says(result) {
+        text.extend(["\n", &escape(&words::capital(&times)), "\n"]);
     }
     if let Some(limited) = &answer.limited_by {
         text.extend(["\nLimited by: ", &escape(limited), "\n"]);

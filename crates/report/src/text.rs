@@ -12,6 +12,7 @@ use crate::before_and_after;
 use crate::failures::in_words;
 use crate::figures::{WithEstimate as _, number};
 use crate::grid::{Align, Grid, cut, wrap};
+use crate::near_answer;
 use crate::standing::Standing;
 use crate::sweep::{has_published, in_cell, measured, published};
 use crate::words;
@@ -99,7 +100,7 @@ fn answer(result: &StudyResult, width: usize) -> String {
         words::at_level(answer, answer.value + 1.0),
     );
     let mut grid = Grid::new(&[
-        ("fitted", Align::Left),
+        (words::figures_from(answer), Align::Left),
         (&here, Align::Right),
         (&next, Align::Right),
     ]);
@@ -110,6 +111,8 @@ fn answer(result: &StudyResult, width: usize) -> String {
         text.push('\n');
         text.push_str(&grid.lines("  "));
     }
+    let times = near_answer::says(result);
+    text.extend(times.map(|says| wrap("", "", &words::capital(&says), width)));
     if let Some(limited) = &answer.limited_by {
         text.push_str(&wrap("", "", &format!("Limited by: {limited}"), width));
     }

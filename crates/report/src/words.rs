@@ -228,7 +228,16 @@ fn limiting_figure(answer: &Answer) -> Option<(&'static str, f64)> {
     }
 }
 
-/// The fitted figures at the answer and at the next level: name, at the answer, at the next.
+/// Where the figures at the answer are from: a curve, or the trials beside it.
+pub(crate) fn figures_from(answer: &Answer) -> &'static str {
+    if answer.interpolated {
+        "between the trials: no curve fits them"
+    } else {
+        "fitted"
+    }
+}
+
+/// The figures at the answer and at the next level: name, at the answer, at the next.
 pub(crate) fn fitted(answer: &Answer) -> Vec<(String, String, String)> {
     let limiting = limiting_figure(answer);
     let text = |name: &str, value: Option<&f64>| {

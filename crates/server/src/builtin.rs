@@ -134,6 +134,7 @@ impl Server for Builtin {
         TargetFacts {
             name: "sample server".to_owned(),
             kind: KIND.name.to_owned(),
+            recognised: None,
             cpus,
             cpu_scope,
             stages: vec![

@@ -171,6 +171,7 @@ impl Server for StartedCommand {
         TargetFacts {
             name: program.unwrap_or_default().to_owned(),
             kind: KIND.name.to_owned(),
+            recognised: None,
             cpus,
             cpu_scope,
             stages: stages(&KIND, &self.settable, &self.options.settings),

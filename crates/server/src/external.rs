@@ -33,6 +33,9 @@ use jmx::Jmx;
 pub use jmx::JmxAgent;
 pub(crate) use kind::KIND;
 
+/// How the names of pools begin.
+const POOL: &str = "pool.";
+
 /// What is said of the log of a server that is not Weir's.
 const OF_ANOTHER: &str = "(not known: it is not Weir's own)";
 const LOOK: Duration = Duration::from_millis(200);
@@ -109,6 +112,8 @@ pub struct External {
     jmx: Option<Jmx>,
     found: BTreeMap<String, f64>,
     current: BTreeMap<String, f64>,
+    /// Pools that the study may set and that the running server has not.
+    not_there: Vec<String>,
     /// Its process on another machine.
     far_process: Option<FarProcess>,
 }
@@ -118,7 +123,7 @@ impl External {
     pub const TAKES_EFFECT: Duration = Duration::from_secs(10);
 
     /// Reads the limits as they are, and sets those of the study.
-    pub fn join(options: ExternalOptions) -> Result<Self, TargetError> {
+    pub fn join(mut options: ExternalOptions) -> Result<Self, TargetError> {
         for page in &options.metrics {
             page.source(options.address)?;
         }
@@ -131,6 +136,7 @@ impl External {
         let jmx = options.jmx.as_ref();
         let jmx = jmx.map(|agent| Jmx::connect(agent, options.pid_here(), port, &options.journal));
         let jmx = jmx.transpose()?;
+        let not_there = leave_out_pools(&mut options, jmx.as_ref());
         let mut found = BTreeMap::new();
         for (name, limit) in &options.limits {
             check_command(name, limit)?;
@@ -148,11 +154,18 @@ impl External {
             jmx,
             current: found.clone(),
             found,
+            not_there,
             far_process,
             options,
         };
         server.apply(&BTreeMap::new())?;
         Ok(server)
+    }
+
+    /// Pools that the study may set over JMX and that the running server has not: nothing has used
+    /// them since its start, or they have no MBean. They are left alone.
+    pub fn not_there(&self) -> &[String] {
+        &self.not_there
     }
 
     /// The limits that trials start from: as found, with those of the study.
@@ -277,11 +290,33 @@ impl External {
     }
 }
 
+/// Takes out the pools that may be set over JMX and are not there, unless the study sets one:
+/// pools come into being when something asks for their first connection.
+fn leave_out_pools(options: &mut ExternalOptions, jmx: Option<&Jmx>) -> Vec<String> {
+    let Some(jmx) = jmx else { return Vec::new() };
+    let settings = &options.settings;
+    let is_not_there = |name: &str, limit: &ExternalLimit| {
+        let may_come = name.starts_with(POOL) && !settings.contains_key(name);
+        may_come && limit.set == SetBy::Jmx && jmx.found(name).is_err()
+    };
+    let names = options.limits.iter();
+    let not_there = names.filter(|(name, limit)| is_not_there(name, limit));
+    let not_there: Vec<String> = not_there.map(|(name, _)| name.clone()).collect();
+    options.limits.retain(|name, _| !not_there.contains(name));
+    not_there
+}
+
 impl Server for External {
     fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
         TargetFacts {
             name: self.options.name.clone(),
             kind: KIND.name.to_owned(),
+            recognised: self
+                .options
+                .recognised
+                .as_ref()
+                .and_then(|found| found.kind.name())
+                .map(str::to_owned),
             cpus: self.cpus(cpus),
             cpu_scope: match &self.options.machine {
                 WatchedMachine::This => cpu_scope,

@@ -184,6 +184,7 @@ impl Server for Httpd {
         TargetFacts {
             name: format!("Apache httpd {} ({})", self.version, mpm.name()),
             kind: KIND.name.to_owned(),
+            recognised: None,
             cpus,
             cpu_scope,
             stages,
@@ -196,7 +197,10 @@ impl Server for Httpd {
 
     fn watched(&self) -> Watched {
         let source = match self.options.mpm {
-            Mpm::Event => Source::Accepted { port: self.port },
+            Mpm::Event => Source::Accepted {
+                port: self.port,
+                workers: None,
+            },
             Mpm::Prefork => Source::Httpd(HttpdSource {
                 parent: Some(self.process.pid()),
                 port: self.port,

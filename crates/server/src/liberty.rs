@@ -205,6 +205,7 @@ impl Server for Liberty {
         TargetFacts {
             name: self.name.clone(),
             kind: KIND.name.to_owned(),
+            recognised: None,
             cpus,
             cpu_scope,
             stages,

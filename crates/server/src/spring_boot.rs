@@ -160,6 +160,7 @@ impl Server for SpringBoot {
         TargetFacts {
             name: self.name.clone(),
             kind: KIND.name.to_owned(),
+            recognised: None,
             cpus,
             cpu_scope,
             stages: names::stages(&self.found)

@@ -183,6 +183,7 @@ impl Server for Tomcat {
         TargetFacts {
             name: self.name.clone(),
             kind: KIND.name.to_owned(),
+            recognised: None,
             cpus,
             cpu_scope,
             stages: funnel::stages(&self.found)

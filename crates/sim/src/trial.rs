@@ -98,6 +98,7 @@ pub fn facts(name: &str, network: &Network) -> TargetFacts {
     TargetFacts {
         name: name.to_owned(),
         kind: "simulated".to_owned(),
+        recognised: None,
         cpus: cpu.and_then(Center::servers).unwrap_or(1),
         cpu_scope: CpuScope::OwnCpus,
         stages: network

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_record::{Answer, TrialRecord};
 
+use crate::beside;
 use crate::confirm::AnswerPoint;
 use crate::file::{FindSpec, Varied};
 use crate::search::cpu::CpuFit;
@@ -32,13 +33,16 @@ pub(crate) fn answer(
     let whole = |level: f64| (level + 1e-9).floor().clamp(low, high);
     let value = whole(root.level);
     let fitted = Fitted::new(spec, trials, fit, root, servers);
+    // Between two neighbours no curve says more than the trials at them; nor does one that does
+    // not fit those beside the answer.
+    let fits = beside::fits(trials, value, |level| fitted.figures(level));
+    let interpolated = !trials.is_empty() && (root.is_between_neighbours() || !fits);
     let figures = |level: f64| {
-        // Between two neighbours no curve says more than the trials at them.
-        let measured = root
-            .is_between_neighbours()
-            .then(|| measured(trials, level));
-        let measured = measured.filter(|measured| !measured.is_empty());
-        measured.unwrap_or_else(|| fitted.figures(level))
+        if interpolated {
+            beside::between(trials, level)
+        } else {
+            fitted.figures(level)
+        }
     };
     let at_value = figures(value);
     let point = AnswerPoint {
@@ -65,37 +69,10 @@ pub(crate) fn answer(
         binding: Some(spec.requirements[binding].to_string()),
         at_next: figures(value + 1.0),
         curves: fitted.curves(spec, binding, trials),
+        interpolated,
         at_value,
     };
     (answer, point)
-}
-
-/// The mean figures of the trials at a level; nothing where there are none.
-fn measured(trials: &[&TrialRecord], level: f64) -> BTreeMap<String, f64> {
-    let there: Vec<&&TrialRecord> = trials
-        .iter()
-        .filter(|trial| level_of(trial) == Some(level))
-        .collect();
-    let mean = |of: &dyn Fn(&TrialRecord) -> Option<f64>| {
-        let values: Option<Vec<f64>> = there.iter().map(|trial| of(trial)).collect();
-        let values = values.filter(|values| !values.is_empty())?;
-        Some(values.iter().sum::<f64>() / values.len() as f64)
-    };
-    let named = [
-        ("cpu", mean(&|trial| Some(trial.cpu?.total))),
-        (
-            "throughput_per_s",
-            mean(&|trial| Some(trial.throughput_per_s)),
-        ),
-        (
-            "response_time_ms.mean",
-            mean(&|trial| Some(trial.response_time_ms.mean)),
-        ),
-    ];
-    let named = named.into_iter();
-    named
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect()
 }
 
 /// Virtual users of all kinds at a level; behind a gateway they are the same at every level.

@@ -8,6 +8,7 @@ pub(crate) mod ceiling;
 mod drift;
 mod gate;
 mod grown;
+mod idle_threads;
 mod instruments;
 mod load_tool;
 #[cfg(test)]
@@ -37,12 +38,13 @@ pub(crate) struct Evidence<'a> {
 /// A rule: some findings, mostly none.
 type Rule = fn(&Evidence<'_>) -> Vec<Finding>;
 
-const RULES: [Rule; 22] = [
+const RULES: [Rule; 23] = [
     gate::holds,
     gate::turns_away,
     stages::pool_waits,
     stages::threads_never_full,
     saturated::threads_full,
+    idle_threads::wake,
     saturated::cpu,
     saturated::garbage,
     saturated::database,

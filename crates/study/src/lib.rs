@@ -52,6 +52,7 @@
 mod answer;
 mod at_answer;
 mod at_rate;
+mod beside;
 mod best;
 mod check;
 mod commands;

@@ -262,7 +262,7 @@ pub(crate) fn search(
             reserve_s > 0.0 && near(&goals.without_outliers(&trials.valid(), facts.cpus)) >= least;
         let reserve_s = if enough { reserve_s } else { 0.0 };
         let Some(window) = trials.window(spec.window, effort, reserve_s) else {
-            return Ok(best_so_far(spec, goals, &trials.valid(), facts.cpus));
+            return Ok(best_so_far(spec, goals, &trials.valid(), &facts));
         };
         let mut levels = levels(spec, level);
         levels.extend(trials.raised_levels());
@@ -349,7 +349,7 @@ fn next(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], facts: &TargetFact
         .filter_map(|trial| level(trial))
         .fold(0.0, f64::max);
     if all.len() >= TRIALS_MAX {
-        return Step::End(best_so_far(spec, goals, all, facts.cpus));
+        return Step::End(best_so_far(spec, goals, all, facts));
     }
     let trials = &goals.without_outliers(all, facts.cpus);
     // What keeps a rate from being answered shows in what is missed, whatever it is.
@@ -619,7 +619,8 @@ fn near_count(goals: &Goals, trials: &[&TrialRecord], servers: u32) -> usize {
 }
 
 /// The answer of a search that has to end now.
-fn best_so_far(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], servers: u32) -> Found {
+fn best_so_far(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], facts: &TargetFacts) -> Found {
+    let servers = facts.cpus;
     let trials = &goals.without_outliers(all, servers);
     let undecided = |why: &str| Found::Undecided(why.to_owned());
     let Some((binding, root)) = goals.first_to_break(trials, servers) else {
@@ -636,6 +637,18 @@ fn best_so_far(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], servers: u3
         };
     }
     if near_count(goals, trials, servers) == 0 {
+        let flat = goals
+            .cpu
+            .filter(|(at, _)| spec.varied != Varied::Rate && *at == binding)
+            .and_then(|(_, target)| {
+                plateau::in_doubt(trials, facts, target, f64::from(spec.within.1))
+            });
+        if let Some(seen) = flat {
+            return Found::Undecided(format!(
+                "the budget ended before it showed whether the CPU rises at all with more {}: {seen}",
+                spec.varied.noun()
+            ));
+        }
         return Found::Undecided(format!(
             "the budget ended before the search came near the answer, which the model expects at \
              about {:.0} {}",

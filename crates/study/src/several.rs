@@ -128,6 +128,7 @@ pub(crate) fn planned(spec: &SeveralSpec, facts: Option<&TargetFacts>) -> Vec<Pl
     let unknown = TargetFacts {
         name: String::new(),
         kind: String::new(),
+        recognised: None,
         cpus: 1,
         cpu_scope: weir_record::CpuScope::Unknown,
         stages: Vec::new(),

@@ -2,8 +2,10 @@
 //!
 //! Each case is a server that is slow for a reason that is known, really made here: the studies of
 //! `bench/explain`, with what has to happen beside them (processes that spin on a CPU, a firewall
-//! that drops packets). The first hypothesis that `weir explain` names has to be the made one. A
-//! case whose tools are not there is told, and is not passed.
+//! that drops packets, a control group). The first hypothesis that `weir explain` names has to be
+//! the made one. A case whose tools are not there is told, and is not passed.
+
+mod group;
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,9 +15,10 @@ use clap::Args;
 use serde::Deserialize;
 
 use crate::error::TaskError;
-use crate::needs::{IP, NFT, TASKSET, UNSHARE, provide};
+use crate::needs::{HTTPD, IP, NFT, TASKSET, UNSHARE, provide};
 use crate::process::{output, run_any_end};
 use crate::workspace::Workspace;
+use group::{Bound, Group, VARIABLE};
 
 /// Where the studies lie.
 const STUDIES: &str = "bench/explain";
@@ -38,30 +41,45 @@ pub(crate) struct ExplainBench {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Beside {
     Nothing,
+    /// An Apache httpd that the study starts.
+    Httpd,
     /// Processes that spin on this CPU.
     Spinning(u32),
     /// The rules of a firewall, in a network namespace of its own.
     Firewall(&'static str),
+    /// A control group around the server.
+    Group(Bound),
 }
 
 /// A server that is slow for a known reason.
 struct Case {
     /// Its study in `bench/explain`.
     name: &'static str,
-    /// The hypothesis that is true.
+    /// The hypothesis that is true; `none` where what holds the requests cannot be told.
     expected: &'static str,
     beside: Beside,
 }
 
-const CASES: [Case; 8] = [
+const CASES: [Case; 19] = [
     case("garbage", "garbage-collection", Beside::Nothing),
     case("lock", "locks", Beside::Nothing),
     case("starved", "neighbour", Beside::Spinning(0)),
     case("lossy", "network", Beside::Firewall("lossy.nft")),
     case("pool", "limit", Beside::Nothing),
+    case("threads", "limit", Beside::Nothing),
+    case("refused", "limit", Beside::Nothing),
+    case("gate-rate", "limit", Beside::Nothing),
+    case("gate-concurrency", "limit", Beside::Nothing),
+    case("spawn-rate", "spawn-rate", Beside::Httpd),
     case("load-tool", "load-tool", Beside::Spinning(1)),
     case("fsync", "disk", Beside::Nothing),
+    case("paging", "paging", Beside::Group(Bound::Memory(300))),
+    case("away", "downstream", Beside::Nothing),
+    case("away-limited", "downstream", Beside::Nothing),
+    case("idle-threads", "idle-threads", Beside::Nothing),
+    case("quota", "quota", Beside::Group(Bound::Cpu(20))),
     case("cpu", "cpu", Beside::Nothing),
+    case("sleep", "none", Beside::Nothing),
 ];
 
 const fn case(name: &'static str, expected: &'static str, beside: Beside) -> Case {
@@ -108,12 +126,12 @@ pub(crate) fn bench(workspace: &Workspace, options: &ExplainBench) -> Result<(),
         println!("\n== {}", case.name);
         match bench.explain(case) {
             Ok(found) => {
-                if found.first.as_deref() != Some(case.expected) {
+                if found.first.as_deref().unwrap_or("none") != case.expected {
                     wrong.push(case.name);
                 }
                 rows.push(row(case, &found));
             }
-            Err(missing @ TaskError::Missing { .. }) => {
+            Err(missing @ (TaskError::Missing { .. } | TaskError::Unavailable(_))) => {
                 println!("not run: {missing}");
                 rows.push(format!(
                     "| {} | {} | not run | | | | |",
@@ -164,23 +182,26 @@ impl Bench {
         let runs = self.directory.join(case.name);
         // What an earlier bench has left could be taken for this one's.
         if runs.exists() {
-            fs::remove_dir_all(&runs).map_err(|source| TaskError::File {
-                doing: "remove",
-                path: runs.clone(),
-                source,
-            })?;
+            fs::remove_dir_all(&runs).map_err(TaskError::file("remove", &runs))?;
         }
         let study = self.studies.join(format!("{}.toml", case.name));
         let mut sweep = self.beside(case)?;
         sweep.arg("sweep").arg(study).arg("--runs").arg(&runs);
         let spinning = match case.beside {
             Beside::Spinning(cpu) => Spinners::on(cpu)?,
-            Beside::Nothing | Beside::Firewall(_) => Spinners(Vec::new()),
+            Beside::Nothing | Beside::Httpd | Beside::Firewall(_) | Beside::Group(_) => {
+                Spinners(Vec::new())
+            }
         };
+        let group = match case.beside {
+            Beside::Group(bound) => Some(Group::make(bound)?),
+            Beside::Nothing | Beside::Httpd | Beside::Firewall(_) | Beside::Spinning(_) => None,
+        };
+        sweep.envs(group.as_ref().map(|group| (VARIABLE, group.folder())));
         // A trial that its load generator spoilt ends with a code of its own, and is explained all
         // the same.
         run_any_end(&mut sweep)?;
-        drop(spinning);
+        drop((spinning, group));
         let mut explain = Command::new(&self.program);
         explain
             .args(["explain", "last", "--json", "-", "--runs"])
@@ -199,7 +220,11 @@ impl Bench {
     /// The program, with what has to be around it.
     fn beside(&self, case: &Case) -> Result<Command, TaskError> {
         let rules = match case.beside {
-            Beside::Nothing => return Ok(Command::new(&self.program)),
+            Beside::Nothing | Beside::Group(_) => return Ok(Command::new(&self.program)),
+            Beside::Httpd => {
+                provide(&[HTTPD])?;
+                return Ok(Command::new(&self.program));
+            }
             Beside::Spinning(_) => {
                 provide(&[TASKSET])?;
                 return Ok(Command::new(&self.program));

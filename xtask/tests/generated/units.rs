@@ -156,6 +156,7 @@ fn measured(name: &str, value: f64) -> StudyResult {
         facts: TargetFacts {
             name: "made".to_owned(),
             kind: "made".to_owned(),
+            recognised: None,
             cpus: 1,
             cpu_scope: CpuScope::Unknown,
             stages: Vec::new(),

@@ -1,6 +1,7 @@
 //! The server's own work fills its CPUs.
 
 use crate::evidence::Evidence;
+use crate::hypotheses::locks;
 use crate::hypotheses::neighbour::foreign;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
 use crate::threads::{request_cpu, request_wait};
@@ -39,7 +40,13 @@ pub(crate) fn cpu(evidence: &Evidence) -> Hypothesis {
         None => Verdict::NotMeasured,
     };
     let at_cpu = request_cpu(evidence).map(|cpu| cpu + request_wait(evidence).unwrap_or(0.0));
-    let share = evidence.share_of_requests(at_cpu);
+    // Programs with a scheduler or an event loop of their own let requests wait for the full CPUs
+    // where no kernel counts it.
+    let inside =
+        locks::rest(evidence).filter(|_| verdict == Verdict::Supported && bounds(evidence));
+    let share = evidence
+        .share_of_requests(at_cpu)
+        .map(|share| share + inside.unwrap_or(0.0));
     let says = match (busy.figure, own.figure) {
         (None, _) => "How busy the server's CPUs were was not recorded.".to_owned(),
         (Some(busy), _) if is_one_full => format!(
@@ -100,6 +107,11 @@ pub(crate) fn holds(evidence: &Evidence) -> Option<bool> {
 /// bounds of Denning and Buzen, *The operational analysis of queueing network models*, 1978. Users
 /// of an open workload do not wait for answers, and there is no such bound.
 pub(crate) fn bounds_the_rest(evidence: &Evidence) -> bool {
+    cpu(evidence).is_supported() && bounds(evidence)
+}
+
+/// Whether it does where the CPUs are full with the server's own work.
+fn bounds(evidence: &Evidence) -> bool {
     let gain = || {
         let busy = evidence.signal("cpu")?;
         let others = foreign(evidence).filter(|others| *others >= FOREIGN);
@@ -110,7 +122,7 @@ pub(crate) fn bounds_the_rest(evidence: &Evidence) -> bool {
         let thinking = evidence.elsewhere / evidence.in_flight?;
         Some(free / (own + free) * (1.0 + thinking))
     };
-    cpu(evidence).is_supported() && gain().is_some_and(|gain| gain < MATTERS)
+    gain().is_some_and(|gain| gain < MATTERS)
 }
 
 /// How busy the fullest CPU or the busiest thread was.
@@ -136,6 +148,30 @@ mod tests {
             ("target.cpu.user", own),
             ("target.cpu.system", 0.0),
         ]))
+    }
+
+    /// A Go server with 64 users: one request has the CPU, and 63 wait in the program's own
+    /// scheduler, of which the kernel knows nothing.
+    #[test]
+    fn requests_that_wait_in_the_program_for_a_full_cpu_wait_for_the_cpu() {
+        let mut made = evidence(&[
+            ("cpu", 0.99),
+            ("target.cpu.user", 0.95),
+            ("target.cpu.system", 0.03),
+            ("target.run-queue-wait", 0.2),
+        ]);
+        made.cpus = Some(1.0);
+        made.in_flight = Some(64.0);
+        made.elsewhere = 0.0;
+        let full = super::cpu(&made);
+        assert!(full.share.unwrap_or_default() > 0.99, "{full:#?}");
+        let all = crate::diagnosis::diagnose(&made);
+        assert_eq!(all.first.as_deref(), Some("cpu"));
+        let words: Vec<&str> = all.time.iter().map(|part| part.what.as_str()).collect();
+        assert!(
+            words.iter().any(|what| what.contains("inside the program")),
+            "{words:?}"
+        );
     }
 
     #[test]

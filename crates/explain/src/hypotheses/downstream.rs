@@ -10,7 +10,7 @@ pub(crate) fn downstream(evidence: &Evidence) -> Hypothesis {
     let waiting = requests(evidence, Doing::WaitsForAnswer);
     let waits = waiting_test(
         evidence,
-        "in threads that wait for bytes of a socket",
+        "in threads that wait for bytes of a socket, or for a client's answer",
         waiting,
     )
     .from(Doing::WaitsForAnswer.signals());
@@ -27,8 +27,8 @@ pub(crate) fn downstream(evidence: &Evidence) -> Hypothesis {
                 format!(", {} of the requests' time", percent(share))
             });
             format!(
-                "{} of the threads that serve requests waited for bytes of a socket on average{share}: of a database or \
-                 another service.",
+                "{} of the threads that serve requests waited for an answer on average{share}: of a database or another \
+                 service.",
                 number(waiting)
             )
         },

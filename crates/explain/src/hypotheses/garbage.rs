@@ -55,7 +55,7 @@ pub(crate) fn garbage(evidence: &Evidence) -> Hypothesis {
     let for_its_cpu = for_its_cpu
         .zip(evidence.share_of_requests(request_at_cpu(evidence)))
         .map(|(part, time)| part * time);
-    let share = stopped.map(|stopped| stopped.max(for_its_cpu.unwrap_or(0.0)));
+    let share = in_pauses(evidence).map(|share| share.max(for_its_cpu.unwrap_or(0.0)));
     Hypothesis::new(
         "garbage-collection",
         "The garbage collector stops the application, or takes its CPU",
@@ -71,9 +71,29 @@ pub(crate) fn garbage(evidence: &Evidence) -> Hypothesis {
     .test(Test::figure("mean pause", pause_s, Unit::Seconds).from(&["gc.time", "gc.count"]))
     .test(Test::figure("collections", evidence.signal("gc.count"), Unit::PerSecond).from(&["gc.count"]))
     .changed("no-garbage", "a load without garbage (a request that allocates next to nothing) at the same rate: if the time stays, it was not the collector", Change::Requests)
-    .start("serial", "the same run with `-XX:+UseSerialGC`: if the time goes with the pauses, it was the collector", StartChange::Serial)
+    .start("serial", "the same run with another collector than it has, such as `-XX:+UseSerialGC`: if the time goes with the pauses, it was the collector", StartChange::Serial)
     .start("epsilon", "the same run with `-XX:+UseEpsilonGC` and a heap that lasts for the window: if the time goes, it was the collector", StartChange::Epsilon)
     .verdict(verdict, says)
+}
+
+/// Share of the requests' time in pauses: while one lasts, more and more of the users who are not
+/// waiting for an answer come to wait for it, so that more requests stand still than are in flight
+/// on average.
+pub(crate) fn in_pauses(evidence: &Evidence) -> Option<f64> {
+    let stopped = evidence.signal("gc.time")?;
+    let pause_s = evidence
+        .signal("gc.count")
+        .filter(|count| *count > 0.0)
+        .map(|count| stopped / count);
+    let known = evidence
+        .throughput_per_s
+        .zip(evidence.in_flight)
+        .zip(pause_s);
+    let more = known.map_or(1.0, |((rate, in_flight), pause_s)| {
+        let coming = (rate * pause_s / 2.0).min(evidence.elsewhere);
+        (in_flight + coming) / in_flight
+    });
+    Some((stopped * more).min(1.0))
 }
 
 /// Only when enough requests meet a pause for the 99th percentile to be one of them.
@@ -102,7 +122,8 @@ fn cpu_share(evidence: &Evidence) -> Option<f64> {
     evidence
         .target_cpu()
         .filter(|cpu| *cpu > 0.0)
-        .map(|cpu| collectors.cpu / cpu)
+        // The two are read a moment apart.
+        .map(|cpu| (collectors.cpu / cpu).min(1.0))
 }
 
 fn says(evidence: &Evidence, stopped: Option<f64>, pause_s: Option<f64>, of_cpu: &Test) -> String {
@@ -186,6 +207,24 @@ mod tests {
             with(f64::INFINITY),
             Verdict::Supported,
             "48 more come meanwhile at a constant rate"
+        );
+    }
+
+    /// The published experiment with 10,000 idle threads: 10 users, of whom 5.7 wait on average and
+    /// soon all while a collection of half a second lasts.
+    #[test]
+    fn while_a_pause_lasts_more_users_wait_than_on_average() {
+        let mut made = evidence(&[("gc.time", 0.28), ("gc.count", 0.533)]);
+        made.throughput_per_s = Some(350.0);
+        made.in_flight = Some(5.7);
+        made.elsewhere = 4.3;
+        let share = garbage(&made).share.unwrap_or_default();
+        assert!((share - 0.28 * 10.0 / 5.7).abs() < 1e-9, "{share}");
+        made.elsewhere = 0.0;
+        let share = garbage(&made).share.unwrap_or_default();
+        assert!(
+            (share - 0.28).abs() < 1e-9,
+            "all of them wait always: {share}"
         );
     }
 

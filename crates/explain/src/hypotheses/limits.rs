@@ -3,7 +3,7 @@
 use crate::evidence::{CONNECTIONS, Evidence};
 use crate::hypotheses::{cpu, waiting_test};
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
-use crate::threshold::{FULL, FULL_BECAUSE};
+use crate::threshold::{FAILURES, FULL, FULL_BECAUSE, REFUSED_BECAUSE};
 use crate::words::{number, percent, time};
 
 const TWICE: &str = "the same run with twice the limit: if requests wait as long as before somewhere else, it was not the limit";
@@ -13,6 +13,8 @@ struct Stage {
     name: String,
     waits: Test,
     full: Test,
+    /// Whether it refuses requests, where that is told or seen.
+    refuses: Option<Test>,
     waiting: Option<f64>,
     /// The rate at which it lets in, and the most that it may: where that is what fills it.
     at_rate: Option<(f64, f64)>,
@@ -36,13 +38,8 @@ pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
         .collect();
     let cpu_full = cpu::holds(evidence);
     // The innermost one is what the others wait behind.
-    let innermost = stages
-        .iter()
-        .rfind(|stage| all_of(&[stage.waits.speaks_for, stage.full.speaks_for]) == Some(true));
-    let unknown = stages.is_empty()
-        || stages
-            .iter()
-            .any(|stage| all_of(&[stage.waits.speaks_for, stage.full.speaks_for]).is_none());
+    let innermost = stages.iter().rfind(|stage| stage.holds() == Some(true));
+    let unknown = stages.is_empty() || stages.iter().any(|stage| stage.holds().is_none());
     let verdict = match innermost {
         Some(_) if cpu_full == Some(true) => Verdict::NotSupported,
         Some(_) if cpu_full.is_none() => Verdict::NotMeasured,
@@ -74,7 +71,12 @@ pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
             .filter(|stage| stage.waiting.is_some())
             .max_by(|a, b| waiting(a).total_cmp(&waiting(b)))
     });
-    let share = most.and_then(|stage| evidence.share_of_requests(stage.waiting));
+    // Who is refused waits for nothing.
+    let waits =
+        |stage: &&Stage| !stage.refuses() || stage.waiting.is_some_and(|waiting| waiting > 0.0);
+    let share = most
+        .filter(waits)
+        .and_then(|stage| evidence.share_of_requests(stage.waiting));
     let twice = innermost.map(|stage| stage.name.clone());
     let mut hypothesis = Hypothesis::new(
         "limit",
@@ -83,12 +85,25 @@ pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
     .share(share);
     for stage in stages {
         hypothesis = hypothesis.test(stage.waits).test(stage.full);
+        hypothesis = stage.refuses.into_iter().fold(hypothesis, Hypothesis::test);
     }
     let hypothesis = match twice {
         Some(stage) => hypothesis.trial("twice", TWICE, (&stage, 2.0)),
         None => hypothesis.idea("twice", TWICE),
     };
     hypothesis.verdict(verdict, says)
+}
+
+impl Stage {
+    /// Whether requests wait for it while it is full, or are refused because it is.
+    fn holds(&self) -> Option<bool> {
+        let waits = all_of(&[self.waits.speaks_for, self.full.speaks_for]);
+        if self.refuses() { Some(true) } else { waits }
+    }
+
+    fn refuses(&self) -> bool {
+        self.refuses.as_ref().is_some_and(Test::speaks)
+    }
 }
 
 fn stage(evidence: &Evidence, name: String) -> Option<Stage> {
@@ -104,7 +119,9 @@ fn stage(evidence: &Evidence, name: String) -> Option<Stage> {
         evidence.waiting(&name)
     };
     // Connections are held while nobody asks for anything: a limit that is not known says nothing.
-    if is_connections && (waiting.is_none() || evidence.limit(&name).is_none()) {
+    let refused = evidence.refused(&name);
+    if is_connections && (waiting.is_none() && refused.is_none() || evidence.limit(&name).is_none())
+    {
         return None;
     }
     let occupancy = evidence.signal(&format!("{name}.occupancy"));
@@ -133,10 +150,20 @@ fn stage(evidence: &Evidence, name: String) -> Option<Stage> {
     };
     let full =
         Test::at_least(what, used, Unit::Share, (FULL, FULL_BECAUSE)).from(&[&from[0], &from[1]]);
+    let refuses = refused.map(|share| {
+        Test::at_least(
+            format!("share of the requests that `{name}` refused"),
+            Some(share),
+            Unit::Share,
+            (FAILURES, REFUSED_BECAUSE),
+        )
+        .from(&[&signal("refused"), "errors.by_code"])
+    });
     Some(Stage {
         name,
         waits,
         full,
+        refuses,
         waiting,
         at_rate,
     })
@@ -174,7 +201,17 @@ fn says(
         .signal(&format!("{}.wait", stage.name))
         .map_or_else(String::new, |wait| format!(", {} each", time(wait)));
     let waiting = number(stage.waiting.unwrap_or_default());
+    let refused = stage.refuses.as_ref().filter(|refuses| refuses.speaks());
     let what = match stage.at_rate {
+        _ if refused.is_some() => format!(
+            "`{}`{limit} was full, and refused {} of the requests",
+            stage.name,
+            percent(
+                refused
+                    .and_then(|refuses| refuses.figure)
+                    .unwrap_or_default()
+            )
+        ),
         Some((entries, most)) => format!(
             "`{}` lets in at most {} requests a second. It let in {}, and {waiting} waited for it on average{wait}: the cap \
              does what it is there for",
@@ -199,6 +236,7 @@ fn says(
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use super::*;
     use crate::evidence::made::evidence;
@@ -242,6 +280,60 @@ mod tests {
         let ample = [full.as_slice(), &[("connections.limit", 100.0)]].concat();
         let found = limits(&evidence(&ample), None);
         assert_eq!(found.verdict, Verdict::NotSupported, "{found:#?}");
+    }
+
+    /// E1 with 40 connections and 60 users: most of them find none.
+    #[test]
+    fn connections_that_are_refused_are_the_limits_and_not_the_networks() {
+        let told = [
+            ("connections.occupancy", 39.9),
+            ("connections.limit", 40.0),
+            ("tcp.8080.accept-queue", 0.0),
+            ("tcp.retransmissions", 0.0),
+            ("tcp.syn-retries", 0.0),
+            ("threads.occupancy", 5.0),
+            ("threads.limit", 200.0),
+            ("request-queue.waiting", 0.0),
+        ];
+        let refused = |signals: &[(&str, f64)], share: f64| {
+            let mut made = evidence(signals);
+            let code = "Non HTTP response code: org.apache.http.NoHttpResponseException";
+            made.errors = Some(weir_record::Errors {
+                count: 62,
+                share,
+                by_code: [(code.to_owned(), 62)].into(),
+            });
+            made
+        };
+        let full = refused(&told, 0.62);
+        let found = limits(&full, None);
+        assert_eq!(found.verdict, Verdict::Supported, "{found:#?}");
+        assert!(
+            found.says.contains("refused 62 % of the requests"),
+            "{}",
+            found.says
+        );
+        let all = crate::diagnosis::diagnose(&full);
+        assert_eq!(all.first.as_deref(), Some("limit"), "{}", all.summary);
+        let busy = [
+            told.as_slice(),
+            &[("target.run-queue-wait", 2.0), ("cpu", 0.5)],
+        ]
+        .concat();
+        let all = crate::diagnosis::diagnose(&refused(&busy, 0.62));
+        assert_eq!(
+            all.first.as_deref(),
+            Some("limit"),
+            "more requests are refused than time is waited for a CPU: {}",
+            all.summary
+        );
+        assert!(!all.hypothesis("network").unwrap().is_supported());
+        let ample = [told.as_slice(), &[("connections.limit", 8192.0)]].concat();
+        let all = crate::diagnosis::diagnose(&refused(&ample, 0.62));
+        assert_eq!(all.first.as_deref(), Some("network"), "nobody knows whose");
+        let counted = [ample.as_slice(), &[("connections.refused", 60.0)]].concat();
+        let found = limits(&refused(&counted, 0.62), None);
+        assert_eq!(found.verdict, Verdict::Supported, "the server counts them");
     }
 
     #[test]

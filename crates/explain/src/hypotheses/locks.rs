@@ -1,6 +1,7 @@
 //! Requests wait for each other: locks, and safepoints that are no collections.
 
 use crate::evidence::Evidence;
+use crate::hypotheses::garbage::in_pauses;
 use crate::hypotheses::network::accepting;
 use crate::hypotheses::waiting_test;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict};
@@ -80,13 +81,18 @@ pub(crate) fn rest(evidence: &Evidence) -> Option<f64> {
         .sum();
     let on_disk = evidence.signal("target.blocked").unwrap_or(0.0);
     let at_the_door = accepting(evidence).unwrap_or(0.0);
-    let seen: f64 = [Doing::WaitsForLock, Doing::Sleeps, Doing::WaitsForAnswer]
-        .into_iter()
-        .filter_map(|doing| requests(evidence, doing))
-        .sum();
+    let seen: f64 = [
+        Doing::WaitsForLock,
+        Doing::Sleeps,
+        Doing::WaitsForAnswer,
+        Doing::WaitsForOthers,
+    ]
+    .into_iter()
+    .filter_map(|doing| requests(evidence, doing))
+    .sum();
     let known = at_cpu + queued + on_disk + at_the_door + seen;
     let known = evidence.share_of_requests(Some(known))?;
-    let stopped = evidence.signal("gc.time").unwrap_or(0.0);
+    let stopped = in_pauses(evidence).unwrap_or(0.0);
     Some((1.0 - known - stopped).max(0.0))
 }
 

@@ -9,17 +9,6 @@ use crate::threshold::{
 };
 use crate::words::{capital, number, percent};
 
-/// The classes of failures under which JMeter and Weir count connections that were not made or were
-/// lost.
-const LOST: [&str; 6] = [
-    "HttpHostConnectException",
-    "ConnectTimeoutException",
-    "NoRouteToHostException",
-    "SocketException",
-    "NoHttpResponseException",
-    "ConnectException",
-];
-
 /// `held`: something else holds those that have a place in the server, so that a queue at its door
 /// is not the door's.
 pub(crate) fn network(evidence: &Evidence, held: bool) -> Hypothesis {
@@ -62,11 +51,12 @@ pub(crate) fn network(evidence: &Evidence, held: bool) -> Hypothesis {
     .from(&["tcp.listen-drops"]);
     let failed = Test::at_least(
         "samples that could not connect or lost their connection",
-        lost(evidence),
+        evidence.lost(),
         Unit::Share,
         (FAILURES, FAILURES_BECAUSE),
     )
     .from(&["errors.by_code"]);
+    let refused_by_limit = evidence.limit_refuses();
     // Much that is sent again while no request waits for it belongs to somebody else's connections.
     let seen = all_of(&[per_request.speaks_for, p99.speaks_for]);
     let verdict = any_of(&[
@@ -77,7 +67,10 @@ pub(crate) fn network(evidence: &Evidence, held: bool) -> Hypothesis {
             .map(|waits| waits && !held)
             .or(Some(false)),
         refused_at_the_door.speaks_for.or(Some(false)),
-        failed.speaks_for.or(Some(false)),
+        failed
+            .speaks_for
+            .map(|failed| failed && !refused_by_limit)
+            .or(Some(false)),
     ]);
     let says = says(
         verdict,
@@ -171,22 +164,6 @@ fn overflows(evidence: &Evidence) -> Test {
     .from(&["tcp.listen-overflows"])
 }
 
-/// Share of the samples that failed for a reason of the connection's.
-fn lost(evidence: &Evidence) -> Option<f64> {
-    let errors = evidence.errors.as_ref()?;
-    if errors.count == 0 {
-        return Some(0.0);
-    }
-    let is_lost = |code: &str| LOST.iter().any(|class| code.ends_with(class));
-    let lost: u64 = errors
-        .by_code
-        .iter()
-        .filter(|(code, _)| is_lost(code))
-        .map(|(_, count)| count)
-        .sum();
-    Some(errors.share * lost as f64 / errors.count as f64)
-}
-
 fn says(
     verdict: Verdict,
     evidence: &Evidence,
@@ -231,8 +208,13 @@ fn says(
         ));
     }
     if failed.speaks() {
+        let refused = if evidence.limit_refuses() {
+            ", because the server had all the connections that it may have"
+        } else {
+            ""
+        };
         parts.push(format!(
-            "{} of the samples failed to connect or lost their connection",
+            "{} of the samples failed to connect or lost their connection{refused}",
             percent(failed.figure.unwrap_or_default())
         ));
     }

@@ -5,7 +5,7 @@ mod arrival;
 use crate::evidence::Evidence;
 use crate::hypotheses::waiting_test;
 use crate::hypothesis::{Hypothesis, StartChange, Test, Unit, Verdict, any_of};
-use crate::threads::{longest_waiting, request_wait};
+use crate::threads::{self, longest_waiting, request_wait};
 use crate::words::{percent, time};
 
 pub(crate) fn scheduler(evidence: &Evidence) -> Hypothesis {
@@ -115,7 +115,14 @@ fn of_threads(evidence: &Evidence) -> String {
         return "The waits for a CPU were not recorded: no process of the server was named, or it runs where they cannot be read."
             .to_owned();
     };
-    let what = format!("{waiting:.2} threads waited for a CPU on average");
+    let all = threads::waiting(evidence).unwrap_or(waiting);
+    let what = if all > waiting {
+        format!(
+            "{all:.0} threads waited for a CPU on average, of which {waiting:.2} at most can have had a request"
+        )
+    } else {
+        format!("{waiting:.2} threads waited for a CPU on average")
+    };
     let per_request = wait_per_request(evidence).map(|wait| format!("{} a request", time(wait)));
     let of_time = evidence
         .share_of_requests(Some(waiting))

@@ -23,6 +23,9 @@ pub(crate) struct Spent {
     pub(crate) user_cpus: Option<f64>,
     /// CPUs in use in the kernel; `None` in the first reading.
     pub(crate) system_cpus: Option<f64>,
+    /// Page faults per second that had to fetch something from storage; `None` in the first
+    /// reading.
+    pub(crate) major_faults_per_s: Option<f64>,
     pub(crate) resident_bytes: u64,
     pub(crate) threads: u64,
     pub(crate) processes: u64,
@@ -46,11 +49,12 @@ struct Member {
     last: Option<ProcessStat>,
 }
 
-/// Clock ticks of user and system time.
+/// Clock ticks of user and system time, and page faults that had to fetch something.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Ticks {
+struct Counted {
     user: u64,
     system: u64,
+    major_faults: u64,
 }
 
 impl Family {
@@ -88,14 +92,16 @@ impl Family {
             self.last = None;
             return None;
         }
-        let cpus = |ticks: u64| {
+        let per_s = |count: u64| {
             let elapsed_s = elapsed_s.filter(|&elapsed_s| elapsed_s > 0.0)?;
-            Some(ticks as f64 / self.units.ticks_per_s / elapsed_s)
+            Some(count as f64 / elapsed_s)
         };
+        let cpus = |ticks: u64| Some(per_s(ticks)? / self.units.ticks_per_s);
         let live = || self.live().map(|(_, stat)| stat);
         Some(Spent {
             user_cpus: cpus(spent.user),
             system_cpus: cpus(spent.system),
+            major_faults_per_s: per_s(spent.major_faults),
             resident_bytes: live().map(|stat| stat.resident_pages).sum::<u64>()
                 * self.units.page_bytes,
             threads: live().map(|stat| stat.threads).sum(),
@@ -118,44 +124,31 @@ impl Family {
 
     /// Reads all members, drops those that are gone, and returns what was spent since the last
     /// time.
-    fn read_all(&mut self, files: &mut Files) -> Ticks {
+    fn read_all(&mut self, files: &mut Files) -> Counted {
         let first = self.last.is_none();
-        let mut own = Ticks::default();
-        let mut inherited = Ticks::default();
-        let mut departed = Ticks::default();
+        let mut own = Counted::default();
+        let mut inherited = Counted::default();
+        let mut departed = Counted::default();
         self.members.retain(|_, member| {
             let before = member.last;
             let stat = member.file.read(files).and_then(ProcessStat::parse);
             // Another process may have the id by now.
             let same = |stat: &ProcessStat| before.is_none_or(|before| before.start == stat.start);
+            let [own_before, children_before] = before.map_or_else(Default::default, counted);
             let Some(stat) = stat.filter(same) else {
-                departed.add(before, |b| {
-                    (b.user + b.children_user, b.system + b.children_system)
-                });
+                departed = departed.plus(own_before).plus(children_before);
                 return false;
             };
-            own.add(Some(stat), |s| {
-                let (user, system) = before.map_or((0, 0), |b| (b.user, b.system));
-                (s.user.saturating_sub(user), s.system.saturating_sub(system))
-            });
-            inherited.add(Some(stat), |s| {
-                let (user, system) =
-                    before.map_or((0, 0), |b| (b.children_user, b.children_system));
-                (
-                    s.children_user.saturating_sub(user),
-                    s.children_system.saturating_sub(system),
-                )
-            });
+            let [own_now, children_now] = counted(stat);
+            own = own.plus(own_now.since(own_before));
+            inherited = inherited.plus(children_now.since(children_before));
             member.last = Some(stat);
             true
         });
         if first {
-            return Ticks::default();
+            return Counted::default();
         }
-        Ticks {
-            user: own.user + inherited.user.saturating_sub(departed.user),
-            system: own.system + inherited.system.saturating_sub(departed.system),
-        }
+        own.plus(inherited.since(departed))
     }
 
     /// Takes in the processes that have come since and have a member as parent.
@@ -201,13 +194,37 @@ impl Member {
     }
 }
 
-impl Ticks {
-    fn add(&mut self, stat: Option<ProcessStat>, part: impl Fn(&ProcessStat) -> (u64, u64)) {
-        if let Some(stat) = stat {
-            let (user, system) = part(&stat);
-            self.user += user;
-            self.system += system;
+/// What a process has counted itself, and of its children that have ended.
+fn counted(stat: ProcessStat) -> [Counted; 2] {
+    [
+        Counted {
+            user: stat.user,
+            system: stat.system,
+            major_faults: stat.major_faults,
+        },
+        Counted {
+            user: stat.children_user,
+            system: stat.children_system,
+            major_faults: stat.children_major_faults,
+        },
+    ]
+}
+
+impl Counted {
+    fn with(self, other: Self, figure: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            user: figure(self.user, other.user),
+            system: figure(self.system, other.system),
+            major_faults: figure(self.major_faults, other.major_faults),
         }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        self.with(other, u64::saturating_add)
+    }
+
+    fn since(self, before: Self) -> Self {
+        self.with(before, u64::saturating_sub)
     }
 }
 

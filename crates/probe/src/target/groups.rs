@@ -2,6 +2,10 @@
 //!
 //! The same figures as of all threads, told apart by what the threads are called: whether it is the
 //! pool that answers requests which waits, or the garbage collector beside it.
+//!
+//! Where the threads take turns, each counts with what it spent since its turn before, and those of
+//! a group that had none yet as the others of their group. The threads of small groups take none:
+//! they are read each second.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +20,18 @@ use super::rotation::ThreadId;
 const GROUPS: usize = 8;
 /// Share of all threads' CPU time and waiting from which on a group is told.
 const SHARE_MIN: f64 = 0.01;
-/// Names that are read in one second: 3 ms.
+/// Names that are read in one second: 3 ms. The first time, before any second is told, all are.
 const NAMES_PER_SECOND: usize = 200;
+/// Threads of a group that do not take turns: those of a virtual machine's collectors, compilers
+/// and other parts, each of which is a group of its own or of a few.
+const SMALL: usize = 8;
 
 /// Names of threads, and the groups that have been told.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     names: BTreeMap<ThreadId, Option<String>>,
+    /// What each spent in a second, when it was read last: on a CPU, and waiting for one.
+    latest: BTreeMap<ThreadId, [f64; 2]>,
     told: Vec<String>,
 }
 
@@ -31,39 +40,90 @@ pub(crate) struct Groups {
 struct Spent {
     cpu: f64,
     wait: f64,
+    /// Threads that have been read, and that there are.
+    read: usize,
+    threads: usize,
 }
 
 impl Spent {
     fn sum(self) -> f64 {
         self.cpu + self.wait
     }
+
+    /// With those that have not been read yet; `None` when none has.
+    fn of_all(self) -> Option<Self> {
+        let scale = self.threads as f64 / self.read as f64;
+        (self.read > 0).then_some(Self {
+            cpu: self.cpu * scale,
+            wait: self.wait * scale,
+            ..self
+        })
+    }
 }
 
 impl Groups {
-    /// Tells what the groups spent, from each thread's seconds per second on a CPU and waiting for
-    /// one; `coverage` is the share of all threads that these are.
+    /// Learns the names of threads that are new, and gives those of small groups.
+    pub(crate) fn learn(
+        &mut self,
+        threads: impl Iterator<Item = ThreadId>,
+        files: &mut Files,
+    ) -> Vec<ThreadId> {
+        if !files.are_here() {
+            return Vec::new();
+        }
+        let at_once = if self.names.is_empty() {
+            usize::MAX
+        } else {
+            NAMES_PER_SECOND
+        };
+        let unknown: Vec<ThreadId> = threads
+            .filter(|thread| !self.names.contains_key(thread))
+            .take(at_once)
+            .collect();
+        for thread in unknown {
+            self.names.insert(thread, name(thread, files.scratch()));
+        }
+        let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+        let named = || {
+            let names = self.names.iter();
+            names.filter_map(|(thread, name)| Some((*thread, name.as_deref()?)))
+        };
+        for (_, name) in named() {
+            *sizes.entry(name).or_default() += 1;
+        }
+        named()
+            .filter(|(_, name)| sizes[name] <= SMALL)
+            .map(|(thread, _)| thread)
+            .collect()
+    }
+
+    /// Tells what the groups spent, from the seconds per second on a CPU and waiting for one of
+    /// each thread that was read.
     pub(crate) fn sample(
         &mut self,
         threads: &[(ThreadId, [f64; 2])],
-        coverage: f64,
         files: &mut Files,
         reading: &mut Reading,
     ) {
         if !files.are_here() {
             return;
         }
-        self.learn_names(threads, files.scratch());
-        let spent = spent_by_group(&self.names, threads);
+        self.latest.extend(threads.iter().copied());
+        let spent = spent_by_group(&self.names, &self.latest);
         let new = to_tell(&spent, &self.told);
         self.told.extend(new);
         for name in &self.told {
-            let spent = spent.get(name.as_str()).copied().unwrap_or_default();
+            // One of which no thread has been read yet spent what nobody knows, not nothing.
+            let spent = match spent.get(name.as_str()) {
+                Some(spent) => spent.of_all(),
+                None => Some(Spent::default()),
+            };
             let signal = |figure: &str| format!("census.{name}.{figure}");
-            put(reading, signal("cpu"), Some(spent.cpu / coverage));
+            put(reading, signal("cpu"), spent.map(|spent| spent.cpu));
             put(
                 reading,
                 signal("run-queue-wait"),
-                Some(spent.wait / coverage),
+                spent.map(|spent| spent.wait),
             );
         }
     }
@@ -71,29 +131,25 @@ impl Groups {
     /// Forgets threads that are not there any more.
     pub(crate) fn retain(&mut self, is_there: impl Fn(&ThreadId) -> bool) {
         self.names.retain(|thread, _| is_there(thread));
-    }
-
-    fn learn_names(&mut self, threads: &[(ThreadId, [f64; 2])], scratch: &mut Scratch) {
-        let unknown = threads
-            .iter()
-            .filter(|(thread, _)| !self.names.contains_key(thread));
-        let unknown: Vec<ThreadId> = unknown.map(|(thread, _)| *thread).collect();
-        for thread in unknown.into_iter().take(NAMES_PER_SECOND) {
-            self.names.insert(thread, name(thread, scratch));
-        }
+        self.latest.retain(|thread, _| is_there(thread));
     }
 }
 
 fn spent_by_group<'n>(
     names: &'n BTreeMap<ThreadId, Option<String>>,
-    threads: &[(ThreadId, [f64; 2])],
+    latest: &BTreeMap<ThreadId, [f64; 2]>,
 ) -> BTreeMap<&'n str, Spent> {
     let mut groups: BTreeMap<&str, Spent> = BTreeMap::new();
-    for (thread, [cpu, wait]) in threads {
-        if let Some(Some(name)) = names.get(thread) {
-            let spent = groups.entry(name.as_str()).or_default();
+    let named = names
+        .iter()
+        .filter_map(|(thread, name)| Some((thread, name.as_deref()?)));
+    for (thread, name) in named {
+        let spent = groups.entry(name).or_default();
+        spent.threads += 1;
+        if let Some([cpu, wait]) = latest.get(thread) {
             spent.cpu += cpu;
             spent.wait += wait;
+            spent.read += 1;
         }
     }
     groups
@@ -133,17 +189,21 @@ mod tests {
             names: names
                 .map(|(tid, name)| ((1, *tid), Some((*name).to_owned())))
                 .collect(),
+            latest: BTreeMap::new(),
             told: Vec::new(),
         }
     }
 
     #[test]
-    fn threads_of_one_name_add_up_and_are_scaled_to_all() {
+    fn threads_of_one_name_add_up_and_stand_for_those_that_were_not_read_yet() {
         let mut groups = named(&[
             (1, "http-nio"),
             (2, "http-nio"),
             (3, "GC-Thread"),
             (4, "idle"),
+            (5, "http-nio"),
+            (6, "http-nio"),
+            (7, "VM-Thread"),
         ]);
         let threads = [
             ((1, 1), [0.25, 0.125]),
@@ -152,15 +212,41 @@ mod tests {
             ((1, 4), [0.0, 0.0]),
         ];
         let mut reading = Reading::new();
-        groups.sample(&threads, 0.5, &mut Files::here(), &mut reading);
+        groups.sample(&threads, &mut Files::here(), &mut reading);
         assert_eq!(reading["census.http-nio.cpu"], 1.0);
         assert_eq!(reading["census.http-nio.run-queue-wait"], 0.25);
-        assert_eq!(reading["census.GC-Thread.run-queue-wait"], 0.5);
+        assert_eq!(reading["census.GC-Thread.cpu"], 0.5, "there is only one");
         assert_eq!(
             reading.len(),
             4,
-            "who does nothing is not told: {reading:?}"
+            "who does nothing, or had no turn yet, is not told: {reading:?}"
         );
+    }
+
+    #[test]
+    fn a_thread_that_had_no_turn_counts_as_in_its_last_one() {
+        let mut groups = named(&[(1, "VM-Thread"), (2, "idle"), (3, "idle")]);
+        let mut reading = Reading::new();
+        let (first, second) = ([((1, 1), [0.25, 0.0])], [((1, 2), [0.5, 0.0])]);
+        groups.sample(&first, &mut Files::here(), &mut reading);
+        reading.clear();
+        groups.sample(&second, &mut Files::here(), &mut reading);
+        assert_eq!(reading["census.VM-Thread.cpu"], 0.25);
+        assert_eq!(reading["census.idle.cpu"], 1.0);
+        groups.retain(|thread| *thread != (1, 1));
+        reading.clear();
+        groups.sample(&second, &mut Files::here(), &mut reading);
+        assert_eq!(reading["census.VM-Thread.cpu"], 0.0, "it has ended");
+    }
+
+    #[test]
+    fn threads_of_small_groups_take_no_turns() {
+        let pool = (10..30).map(|tid| (tid, "pool"));
+        let names: Vec<(u32, &str)> = pool
+            .chain([(1, "VM-Thread"), (2, "GC"), (3, "GC")])
+            .collect();
+        let small = named(&names).learn(std::iter::empty(), &mut Files::here());
+        assert_eq!(small, [(1, 1), (1, 2), (1, 3)]);
     }
 
     #[test]
@@ -172,11 +258,12 @@ mod tests {
             .map(|tid| ((1, tid), [f64::from(tid), 0.0]))
             .collect();
         let mut reading = Reading::new();
-        groups.sample(&threads, 1.0, &mut Files::here(), &mut reading);
+        groups.sample(&threads, &mut Files::here(), &mut reading);
         assert_eq!(reading.len(), 2 * GROUPS);
         assert_eq!(reading["census.pool-20.cpu"], 20.0);
         reading.clear();
-        groups.sample(&threads[..1], 1.0, &mut Files::here(), &mut reading);
+        groups.retain(|thread| *thread == (1, 1));
+        groups.sample(&threads[..1], &mut Files::here(), &mut reading);
         assert_eq!(reading["census.pool-20.cpu"], 0.0);
         assert!(!reading.contains_key("census.pool-01.cpu"));
     }

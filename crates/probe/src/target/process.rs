@@ -26,6 +26,10 @@ impl ProcessUnits {
 pub(crate) struct ProcessStat {
     pub(crate) parent: u32,
     state: u8,
+    /// Page faults that had to fetch something from storage, all threads.
+    pub(crate) major_faults: u64,
+    /// As `major_faults`, of children that have ended and been waited for.
+    pub(crate) children_major_faults: u64,
     /// Clock ticks in user mode, all threads.
     pub(crate) user: u64,
     /// Clock ticks in the kernel, all threads.
@@ -49,7 +53,9 @@ impl ProcessStat {
         let parent = u32::try_from(columns.next().and_then(number)?).ok()?;
         // `nth` counts from the column after the one read last; the numbers are those of the
         // manual.
-        let user = columns.nth(14 - 5).and_then(number)?;
+        let major_faults = columns.nth(12 - 5).and_then(number)?;
+        let children_major_faults = columns.next().and_then(number)?;
+        let user = columns.next().and_then(number)?;
         let system = columns.next().and_then(number)?;
         let children_user = columns.next().and_then(number)?;
         let children_system = columns.next().and_then(number)?;
@@ -59,6 +65,8 @@ impl ProcessStat {
         Some(Self {
             parent,
             state,
+            major_faults,
+            children_major_faults,
             user,
             system,
             children_user,
@@ -91,6 +99,8 @@ mod tests {
         let expected = ProcessStat {
             parent: 4000,
             state: b'S',
+            major_faults: 7,
+            children_major_faults: 6,
             user: 5120,
             system: 640,
             children_user: 33,

@@ -5,8 +5,11 @@
 //! the sum over those that were read is scaled to all of them. Over one full turn this is the sum
 //! of all threads' rates; within a second it is an estimate, and its coverage is told with it.
 //! Only the first time, before any second is told, all are read: 0.4 s of CPU for 10,000 threads.
+//! Some can be read each second whatever their number is (a stratum of its own, of which nothing is
+//! estimated): one thread that works among thousands that do not would else count as twenty in the
+//! second of its turn, and as none in all others.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::ops::Bound;
 use std::time::Instant;
@@ -28,6 +31,8 @@ pub(crate) struct Rotation<const N: usize> {
     /// load's connections need them more.
     keep_at_most: usize,
     threads: BTreeMap<ThreadId, Followed<N>>,
+    /// Those that are read each second.
+    always: BTreeSet<ThreadId>,
     started: bool,
     read_last: ThreadId,
     turn: Vec<ThreadId>,
@@ -44,6 +49,8 @@ struct Followed<const N: usize> {
 pub(crate) struct Summed<const N: usize> {
     /// Growth of each counter per second.
     pub(crate) per_s: [f64; N],
+    /// The sum of what was made of the growth of each thread.
+    pub(crate) made: f64,
     /// Share of the threads that were read for it.
     pub(crate) coverage: f64,
 }
@@ -61,6 +68,7 @@ impl<const N: usize> Rotation<N> {
             budget,
             keep_at_most: usize::try_from(allowed / 8).unwrap_or(usize::MAX),
             threads: BTreeMap::new(),
+            always: BTreeSet::new(),
             started: false,
             read_last: (0, 0),
             turn: Vec::with_capacity(budget),
@@ -97,6 +105,21 @@ impl<const N: usize> Rotation<N> {
         self.threads.contains_key(&thread)
     }
 
+    /// The threads that are followed.
+    pub(crate) fn followed(&self) -> impl Iterator<Item = ThreadId> {
+        self.threads.keys().copied()
+    }
+
+    /// Whether they have to take turns.
+    pub(crate) fn takes_turns(&self) -> bool {
+        self.threads.len() > self.budget
+    }
+
+    /// Reads these each second, at most half of the budget of them; the others take turns.
+    pub(crate) fn read_always(&mut self, threads: impl IntoIterator<Item = ThreadId>) {
+        self.always = threads.into_iter().take(self.budget / 2).collect();
+    }
+
     /// Reads those whose turn it is, of so many threads that the target has. `None` when none of
     /// them had been read before. The first time all are read, so that every later turn has
     /// something to compare with.
@@ -106,16 +129,17 @@ impl<const N: usize> Rotation<N> {
         threads: u64,
         files: &mut Files,
     ) -> Option<Summed<N>> {
-        self.sample_each(now, threads, files, |_, _| {})
+        self.sample_each(now, threads, files, |_, _| 0.0)
     }
 
-    /// As `sample`; `each` hears of the growth per second of every thread that was read.
+    /// As `sample`; `each` hears of the growth per second of every thread that was read, and makes
+    /// a figure of it that is summed as well.
     pub(crate) fn sample_each(
         &mut self,
         now: Instant,
         threads: u64,
         files: &mut Files,
-        mut each: impl FnMut(ThreadId, [f64; N]),
+        mut each: impl FnMut(ThreadId, [f64; N]) -> f64,
     ) -> Option<Summed<N>> {
         let budget = if self.started {
             self.budget
@@ -125,8 +149,9 @@ impl<const N: usize> Rotation<N> {
         self.started = true;
         self.choose(budget);
         let keep_open = self.threads.len() <= self.budget.min(self.keep_at_most);
-        let mut per_s = [0.0; N];
-        let mut read = 0_u64;
+        // Of those that are always read, and of the others, for which they stand.
+        let (mut exact, mut taken) = (([0.0; N], 0.0), ([0.0; N], 0.0));
+        let (mut always, mut read) = (0_u64, 0_u64);
         for thread in &self.turn {
             let Some(followed) = self.threads.get_mut(thread) else {
                 continue;
@@ -135,35 +160,56 @@ impl<const N: usize> Rotation<N> {
                 self.threads.remove(thread);
                 continue;
             };
-            if !keep_open {
+            let is_always = self.always.contains(thread);
+            if !keep_open && !is_always {
                 followed.file = None;
             }
             let before = followed.last.replace((now, counters));
             if let Some(rates) = rates(before, now, counters) {
-                for (sum, rate) in per_s.iter_mut().zip(rates) {
+                let sums = if is_always { &mut exact } else { &mut taken };
+                for (sum, rate) in sums.0.iter_mut().zip(rates) {
                     *sum += rate;
                 }
-                each(*thread, rates);
-                read += 1;
+                sums.1 += each(*thread, rates);
+                *(if is_always { &mut always } else { &mut read }) += 1;
             }
         }
+        let all = always + read;
         // More are read than the target has when one has ended in between.
-        let coverage = (read > 0).then(|| read as f64 / threads.max(read) as f64)?;
+        let coverage = (all > 0).then(|| all as f64 / threads.max(all) as f64)?;
+        let others = threads.saturating_sub(always).max(read);
+        let scale = if read > 0 {
+            others as f64 / read as f64
+        } else {
+            1.0
+        };
         Some(Summed {
-            per_s: per_s.map(|sum| sum / coverage),
+            per_s: std::array::from_fn(|at| exact.0[at] + taken.0[at] * scale),
+            made: exact.1 + taken.1 * scale,
             coverage,
         })
     }
 
-    /// The next ones after those that were read last, once around at most.
+    /// Those that are always read, and the next ones of the others after those that were read
+    /// last, once around at most.
     fn choose(&mut self, budget: usize) {
+        let always = self
+            .always
+            .iter()
+            .filter(|thread| self.threads.contains_key(thread));
+        self.turn.clear();
+        self.turn.extend(always);
+        let budget = budget.saturating_sub(self.turn.len());
         let after = (Bound::Excluded(self.read_last), Bound::Unbounded);
         let later = self.threads.range(after);
         let earlier = self.threads.range(..=self.read_last);
-        self.turn.clear();
-        self.turn
-            .extend(later.chain(earlier).map(|(&thread, _)| thread).take(budget));
-        if let Some(&last) = self.turn.last() {
+        let others = later
+            .chain(earlier)
+            .map(|(&thread, _)| thread)
+            .filter(|thread| !self.always.contains(thread));
+        let from = self.turn.len();
+        self.turn.extend(others.take(budget));
+        if let Some(&last) = self.turn[from..].last() {
             self.read_last = last;
         }
     }
@@ -261,6 +307,44 @@ mod tests {
     }
 
     #[test]
+    fn those_that_are_always_read_stand_for_nobody_else() {
+        let (tids, release) = parked_threads(20);
+        let pid = std::process::id();
+        let mut rotation = Rotation::new("schedstat", 8, sevens);
+        let mut files = Files::here();
+        let start = Instant::now();
+        assert_eq!(rotation.sample(start, 0, &mut files), None);
+        rotation.set_threads(pid, &tids, Some(start));
+        assert!(rotation.takes_turns());
+        let one = *tids.iter().next().unwrap();
+        rotation.read_always([(pid, one)]);
+        let mut turns = HashSet::new();
+        for second in 1..=3 {
+            let now = start + Duration::from_secs(second);
+            let mut seen = Vec::new();
+            let summed = rotation.sample_each(now, 20, &mut files, |thread, rates| {
+                seen.push((thread.1, rates[0]));
+                1.0
+            });
+            let summed = summed.unwrap();
+            assert!((summed.coverage - 0.4).abs() < 1e-12);
+            assert!((summed.made - 20.0).abs() < 1e-9, "a thread each");
+            let (always, others): (Vec<_>, Vec<_>) = seen.iter().partition(|(tid, _)| *tid == one);
+            assert_eq!((always.len(), others.len()), (1, 7));
+            // The one as it is, and seven others for nineteen.
+            let others: f64 = others.iter().map(|(_, rate)| rate).sum();
+            let expected = always[0].1 + others * 19.0 / 7.0;
+            assert!(
+                (summed.per_s[0] - expected).abs() < 1e-9,
+                "{summed:?} {expected}"
+            );
+            turns.extend(seen.iter().map(|(tid, _)| *tid));
+        }
+        release.wait();
+        assert_eq!(turns, tids, "the others have their turns as before");
+    }
+
+    #[test]
     fn a_thread_that_was_there_before_is_only_noted() {
         let mut rotation = Rotation::new("schedstat", 500, sevens);
         rotation.set_threads(std::process::id(), &HashSet::from([own_tid()]), None);
@@ -287,6 +371,7 @@ mod tests {
             summed,
             Some(Summed {
                 per_s: [0.0],
+                made: 0.0,
                 coverage: 0.4
             })
         );

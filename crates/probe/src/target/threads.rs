@@ -105,14 +105,21 @@ impl Threads {
         files: &mut Files,
         reading: &mut Reading,
     ) {
+        let small = self.groups.learn(self.waits.followed(), files);
+        if self.waits.takes_turns() {
+            self.waits.read_always(small);
+        }
         let mut each: Vec<(ThreadId, [f64; 2])> = Vec::with_capacity(WAITS_PER_SECOND);
-        let summed = self
-            .waits
-            .sample_each(now, threads, files, |thread, [ran, waited, _]| {
-                each.push((thread, [ran / 1e9, waited / 1e9]));
-            });
+        let summed =
+            self.waits
+                .sample_each(now, threads, files, |thread, [ran, waited, slices]| {
+                    each.push((thread, [ran / 1e9, waited / 1e9]));
+                    // Whether it ran in a second; one that did every other second is half a thread.
+                    slices.min(1.0)
+                });
         let Some(summed) = summed else { return };
         let [_, waited, slices] = summed.per_s;
+        put(reading, "target.threads.ran", Some(summed.made));
         let busiest = each.iter().map(|(_, [ran, _])| *ran).reduce(f64::max);
         put(reading, "target.busiest-thread", busiest);
         put(reading, "target.run-queue-wait", Some(waited / 1e9));
@@ -123,7 +130,7 @@ impl Threads {
             Some(summed.coverage),
         );
         self.groups.retain(|thread| self.waits.follows(*thread));
-        self.groups.sample(&each, summed.coverage, files, reading);
+        self.groups.sample(&each, files, reading);
     }
 
     /// Brings the list of threads up to date, as far as it may have changed.

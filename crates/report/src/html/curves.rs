@@ -44,6 +44,8 @@ pub(crate) struct CurveChart {
     pub(super) answer: Option<[f64; 3]>,
     /// Whether the lines are fitted to the points, or only join them.
     pub(super) fitted: bool,
+    /// Whether the fitted lines do not say what the points beside the answer say.
+    pub(super) does_not_fit: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -270,6 +272,10 @@ fn chart(
         [one] => words::capital(&words::figure(one)),
         _ => "Response time".to_owned(),
     };
+    let does_not_fit = result
+        .answer
+        .as_ref()
+        .is_some_and(|answer| answer.interpolated);
     Some(CurveChart {
         id: format!(
             "chart-{}",
@@ -285,6 +291,7 @@ fn chart(
         goals,
         answer: result.answer.as_ref().map(answer_line),
         fitted: true,
+        does_not_fit,
     })
 }
 

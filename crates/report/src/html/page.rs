@@ -14,6 +14,7 @@ use crate::ReportInput;
 use crate::assets::Assets;
 use crate::before_and_after;
 use crate::figures::{number, unit_of};
+use crate::near_answer;
 use crate::standing::Standing;
 use crate::words;
 
@@ -67,12 +68,16 @@ struct Fact {
     says: String,
 }
 
-/// The fitted figures at the answer and at the next level.
+/// The figures at the answer and at the next level.
 #[derive(Debug)]
 struct Fitted {
+    /// Where they are from.
+    from: String,
     at: String,
     next: String,
     rows: Vec<(String, String, String)>,
+    /// The response times that were measured nearest to it.
+    times: Option<String>,
 }
 
 #[derive(Debug)]
@@ -294,9 +299,11 @@ fn fitted(result: &StudyResult) -> Option<Fitted> {
     let answer = result.answer.as_ref()?;
     let rows = words::fitted(answer);
     (!rows.is_empty()).then(|| Fitted {
+        from: words::capital(words::figures_from(answer)),
         at: words::at_level(answer, answer.value),
         next: words::at_level(answer, answer.value + 1.0),
         rows,
+        times: near_answer::says(result).map(|says| words::capital(&says)),
     })
 }
 

@@ -52,6 +52,7 @@ fn chart(at: usize, picture: &SweepPicture) -> CurveChart {
         goals: Vec::new(),
         answer: None,
         fitted: false,
+        does_not_fit: false,
     }
 }
 

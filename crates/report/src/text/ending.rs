@@ -9,6 +9,7 @@ use weir_record::{Answer, Held, Status, StudyResult, TrialRecord};
 use crate::before_and_after;
 use crate::figures::number;
 use crate::grid::wrap;
+use crate::near_answer;
 use crate::words;
 
 /// Fewer requests than this that wait on average are nobody.
@@ -16,7 +17,7 @@ const NOBODY: f64 = 0.05;
 
 /// The end of a study in few lines. Ends with a line break.
 pub fn ending(result: &StudyResult, width: usize) -> String {
-    let mut text = if let Some(headline) = headline(result) {
+    let mut text = if let Some(headline) = headline(result, width) {
         headline + &as_found(result, width) + &limits(result) + &verified(result, width)
     } else {
         // Whatever else was asked or happened is told in the sentences of the summary, with what
@@ -40,7 +41,7 @@ pub fn ending(result: &StudyResult, width: usize) -> String {
 }
 
 /// The answer of a search that found one and met all that was asked.
-fn headline(result: &StudyResult) -> Option<String> {
+fn headline(result: &StudyResult, width: usize) -> Option<String> {
     let answer = result.answer.as_ref()?;
     let is_plain = result.status == Status::Answered
         && result.held.as_ref().is_none_or(|held| held.passed)
@@ -77,10 +78,12 @@ fn headline(result: &StudyResult) -> Option<String> {
         text.push_str(" virtual users of all thread groups together\n");
     }
     text.push_str(&at_answer(answer));
+    let times = near_answer::says(result);
+    text.extend(times.map(|says| wrap("  ", "    ", &says, width)));
     Some(text)
 }
 
-/// The fitted figures at the answer, in a line.
+/// The figures at the answer, in a line.
 fn at_answer(answer: &Answer) -> String {
     if answer.at_value.is_empty() {
         return String::new();
@@ -93,9 +96,10 @@ fn at_answer(answer: &Answer) -> String {
         });
     let figures: Vec<String> = figures.collect();
     format!(
-        "  at {}: {} (fitted)\n",
+        "  at {}: {} ({})\n",
         number(answer.value),
-        figures.join("   ")
+        figures.join("   "),
+        words::figures_from(answer)
     )
 }
 
@@ -177,22 +181,12 @@ fn measured(result: &StudyResult, held: &Held) -> Vec<String> {
         ("p99", trial.response_time_ms.p99),
     ];
     let times = times.into_iter().filter(|_| at_answer);
-    let times = times.map(|(name, value)| response_time(trial, name, value));
+    let times = times.map(|(name, value)| near_answer::response_time(trial, name, value));
     cpu.chain([SignalUnit::PerSecond.text(trial.throughput_per_s)])
         .chain(times)
         .chain([super::errors(&trial.errors)])
         .chain(queued)
         .collect()
-}
-
-/// `p99 208 ms (190–231)`.
-fn response_time(trial: &TrialRecord, name: &str, value: f64) -> String {
-    let unit = SignalUnit::Milliseconds;
-    let own = trial.intervals.get(&format!("response_time_ms.{name}"));
-    let range = own.map_or_else(String::new, |own| {
-        format!(" ({})", unit.range(value, own.low, own.high))
-    });
-    format!("{name} {}{range}", unit.text(value))
 }
 
 /// What the limits cost where nobody needs them.

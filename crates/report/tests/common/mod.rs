@@ -321,6 +321,7 @@ fn target() -> TargetFacts {
     TargetFacts {
         name: "sample".to_owned(),
         kind: "builtin".to_owned(),
+        recognised: None,
         cpus: 1,
         cpu_scope: CpuScope::OwnCpus,
         stages: vec![
@@ -495,6 +496,7 @@ fn answer() -> Answer {
         limited_by: None,
         binding: Some("cpu <= 80 %".to_owned()),
         at_value: fitted(41.0),
+        interpolated: false,
         at_next: fitted(42.0),
         curves,
     }

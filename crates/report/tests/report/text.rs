@@ -131,6 +131,7 @@ fn table_of_a_run() {
         slow,
     );
     trial.errors.count = 7;
+    trial.errors.share = 7.0 / 3747.0;
     trial.errors.by_code.insert(
         "Non HTTP response code: java.net.SocketException".to_owned(),
         6,

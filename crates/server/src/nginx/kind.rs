@@ -18,7 +18,7 @@ pub(crate) const KIND: Kind = Kind {
             stage: "connections",
             limit: "worker_processes × worker_connections",
             limit_note: "connections to servers behind count too",
-            tells: "occupancy (kernel's sockets less the accept queue)",
+            tells: "occupancy (the workers' sockets; where they may not be seen, the port's connections less the accept queue)",
             when_full: WhenFull::Refuse,
             when_full_words: "a kept connection is closed for it; without one the new connection is closed",
             set: "by a command that changes the file and reloads",

@@ -91,7 +91,10 @@ impl Found {
     pub fn sources(&self, port: u16, pid: Option<u32>) -> Vec<Source> {
         match self.occupancy {
             OccupancyWay::Told => Vec::new(),
-            OccupancyWay::Connections => vec![Source::Accepted { port }],
+            OccupancyWay::Connections => vec![Source::Accepted {
+                port,
+                workers: pid.filter(|_| self.kind == FoundKind::Nginx),
+            }],
             OccupancyWay::Workers => vec![Source::Httpd(HttpdSource {
                 parent: pid,
                 port,
@@ -123,6 +126,11 @@ impl FoundKind {
             Self::Nginx => &nginx::KIND,
             Self::Unknown => &external::KIND,
         }
+    }
+
+    /// The name of its kind in studies; `None`: it was not recognised.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        (self != Self::Unknown).then(|| self.words().name)
     }
 
     /// What it is, for people.

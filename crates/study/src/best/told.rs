@@ -105,6 +105,7 @@ impl Told<'_> {
             limited_by: self.ends_the_range(compared).then(|| "within".to_owned()),
             binding: None,
             at_value: BTreeMap::new(),
+            interpolated: false,
             at_next: BTreeMap::new(),
             curves: self.curves(),
         })

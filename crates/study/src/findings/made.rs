@@ -65,6 +65,7 @@ pub(super) fn facts(limits: &[(&str, f64)]) -> TargetFacts {
     TargetFacts {
         name: "made".to_owned(),
         kind: "made".to_owned(),
+        recognised: None,
         cpus: 1,
         cpu_scope: CpuScope::OwnCpus,
         stages: limits.iter().map(stage).collect(),

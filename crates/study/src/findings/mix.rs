@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_record::{Finding, TrialRecord};
+use weir_record::{ClassRecord, Finding, TrialRecord};
 
 use super::{Evidence, name};
 use crate::search::plateau::limit;
@@ -71,7 +71,7 @@ struct Shift<'a> {
 /// The class whose share grows most, if it grows by more than counting explains.
 fn largest_shift<'a>(held: &'a TrialRecord, free: &'a TrialRecord) -> Option<Shift<'a>> {
     let (before, after) = (shares(free), shares(held));
-    let counts = |trial: &TrialRecord| trial.throughput_per_s * trial.window_s;
+    let counts = |trial: &TrialRecord| answered_per_s(trial) * trial.window_s;
     let shifts = before.iter().filter_map(|(class, from)| {
         let to = after.get(class)?;
         let variance = from * (1.0 - from) / counts(free) + to * (1.0 - to) / counts(held);
@@ -89,16 +89,20 @@ fn largest_shift<'a>(held: &'a TrialRecord, free: &'a TrialRecord) -> Option<Shi
 
 /// Share of each class in the requests that were answered.
 fn shares(trial: &TrialRecord) -> BTreeMap<String, f64> {
-    let all: f64 = trial
-        .classes
-        .values()
-        .map(|class| class.throughput_per_s)
-        .sum();
+    let answered =
+        |class: &ClassRecord| class.throughput_per_s * (1.0 - class.errors.unanswered_share());
+    let all: f64 = trial.classes.values().map(answered).sum();
     trial
         .classes
         .iter()
-        .map(|(name, class)| (name.clone(), class.throughput_per_s / all))
+        .map(|(name, class)| (name.clone(), answered(class) / all))
         .collect()
+}
+
+/// Requests of all classes that were answered, per second: one that was refused is of no class to
+/// the server.
+fn answered_per_s(trial: &TrialRecord) -> f64 {
+    trial.answered_per_s().unwrap_or(trial.throughput_per_s)
 }
 
 impl Shift<'_> {
@@ -124,7 +128,61 @@ impl Shift<'_> {
     }
 }
 
-/// Busy time per request as a share of all CPUs, in milliseconds.
+/// Busy time per answered request as a share of all CPUs, in milliseconds.
 fn cpu_ms(trial: &TrialRecord) -> Option<f64> {
-    Some(trial.cpu?.total / trial.throughput_per_s * 1e3)
+    Some(trial.cpu?.total / answered_per_s(trial) * 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_record::{Errors, NO_ANSWER, ResponseTime};
+
+    use super::*;
+    use crate::findings::made::{facts, trial};
+
+    /// Two classes of so many samples a second, of which so many of the first were refused.
+    fn classes(mut trial: TrialRecord, rates: [f64; 2], refused: f64) -> TrialRecord {
+        let class = |rate: f64, refused: f64| {
+            let count = (refused * 30.0) as u64;
+            let code = format!("{NO_ANSWER}java.net.ConnectException");
+            ClassRecord {
+                throughput_per_s: rate,
+                response_time_ms: ResponseTime::default(),
+                errors: Errors {
+                    count,
+                    share: refused / rate,
+                    by_code: BTreeMap::from([(code, count)]),
+                },
+            }
+        };
+        trial.window_s = 30.0;
+        trial.classes = BTreeMap::from([
+            ("light".to_owned(), class(rates[0], refused)),
+            ("heavy".to_owned(), class(rates[1], 0.0)),
+        ]);
+        trial
+    }
+
+    #[test]
+    fn refused_requests_are_of_no_class() {
+        let facts = facts(&[("threads", 10.0)]);
+        let mix = |rates, refused| {
+            let free = classes(
+                trial(1, 200.0, &[("threads.occupancy", 5.0)]),
+                [100.0, 100.0],
+                0.0,
+            );
+            let held = trial(2, 300.0, &[("threads.occupancy", 10.0)]);
+            let held = classes(held, rates, refused);
+            let evidence = Evidence {
+                trials: vec![&free, &held],
+                facts: &facts,
+                fit: None,
+            };
+            shifted_by_limit(&evidence)
+        };
+        assert_eq!(mix([200.0, 100.0], 100.0), [], "both as often as before");
+        let shifted = mix([200.0, 100.0], 0.0);
+        assert_eq!(shifted.len(), 1, "{shifted:#?}");
+    }
 }

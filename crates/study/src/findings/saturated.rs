@@ -15,6 +15,12 @@ const WAITING_MIN: f64 = 0.5;
 const CPU_FULL: f64 = 0.95;
 /// Garbage collection is a cause worth looking at from this share of the time.
 const GC_MUCH: f64 = 0.1;
+/// A virtual machine with so many threads …
+const MANY_THREADS: f64 = 1000.0;
+/// … and so many times as many as in another trial …
+const MORE_THREADS: f64 = 4.0;
+/// … whose collections take so many times as long, is held up by looking through their stacks.
+const LONGER: f64 = 4.0;
 const GC_TIME: &str = "gc.time";
 const GC_COUNT: &str = "gc.count";
 const DATABASE: &str = "database";
@@ -41,7 +47,12 @@ pub(super) fn threads_full(evidence: &Evidence<'_>) -> Vec<Finding> {
                 .with("request-queue.waiting", waiting);
             let found = not_the_cpu(found, trial);
             let pools = waiting_pools(trial, evidence);
-            if pools.is_empty() {
+            let cpu_full = trial.cpu.is_some_and(|cpu| cpu.total >= CPU_FULL);
+            if pools.is_empty() && cpu_full {
+                found.change(
+                    "no higher thread limit: the CPU is full, and more threads would only wait for it",
+                )
+            } else if pools.is_empty() {
                 found.change(
                     "a higher thread limit, if the CPU is to be used further; none, if the limit is \
                      what should hold the flow",
@@ -113,12 +124,54 @@ pub(super) fn garbage(evidence: &Evidence<'_>) -> Vec<Finding> {
                 name(trial),
                 trial.id
             );
-            Finding::new("gc-pressure", says, &ids)
-                .with(GC_TIME, share)
-                .change("a larger heap (-Xmx), or less garbage per request; not the threads or the pools")
+            let found = Finding::new("gc-pressure", says, &ids).with(GC_TIME, share);
+            match fewer_threads(trial, evidence) {
+                Some(other) => found.change(format!(
+                    "fewer threads ({:.0} here, {:.0} in trial {}, where a collection takes {:.0} ms): the collector looks \
+                     through the stack of each; a larger heap makes collections rarer, not shorter",
+                    threads(trial).unwrap_or_default(),
+                    threads(other).unwrap_or_default(),
+                    other.id,
+                    pause_s(other).unwrap_or_default() * 1e3
+                )),
+                None if threads(trial).is_some_and(|threads| threads >= MANY_THREADS) => found.change(
+                    "a larger heap (-Xmx), less garbage per request, or fewer threads: the collector looks through the \
+                     stack of each",
+                ),
+                None => found.change(
+                    "a larger heap (-Xmx), or less garbage per request; not the threads or the pools",
+                ),
+            }
         })
         .into_iter()
         .collect()
+}
+
+/// A trial with far fewer threads, in which a collection takes far less time.
+fn fewer_threads<'t>(trial: &TrialRecord, evidence: &Evidence<'t>) -> Option<&'t TrialRecord> {
+    let (many, long) = (threads(trial)?, pause_s(trial)?);
+    let others = evidence.trials.iter().copied();
+    let fewer = others.filter(|other| {
+        let (threads, pause) = (threads(other), pause_s(other));
+        many >= MANY_THREADS
+            && threads.is_some_and(|threads| many >= MORE_THREADS * threads)
+            && pause.is_some_and(|pause| long >= LONGER * pause)
+    });
+    fewer.min_by(|a, b| {
+        threads(a)
+            .unwrap_or(0.0)
+            .total_cmp(&threads(b).unwrap_or(0.0))
+    })
+}
+
+fn threads(trial: &TrialRecord) -> Option<f64> {
+    trial.signals.get("target.threads").copied()
+}
+
+/// Mean length of a collection.
+fn pause_s(trial: &TrialRecord) -> Option<f64> {
+    let count = trial.signals.get(GC_COUNT).filter(|count| **count > 0.0)?;
+    Some(trial.signals.get(GC_TIME)? / count)
 }
 
 /// The database has no connection left.
@@ -192,6 +245,9 @@ mod tests {
                 .change
                 .is_some_and(|change| change.contains("higher thread limit"))
         );
+        let overloaded = found(threads_full, &busy(trial(1, 20.0, &full), 1.0), &facts);
+        let change = overloaded.expect("full too").change.expect("it has one");
+        assert!(change.starts_with("no higher thread limit"), "{change}");
         let starved = [&full[..], &[("pool.db.waiting", 30.0)]].concat();
         let finding = found(threads_full, &trial(1, 20.0, &starved), &facts).expect("full too");
         assert!(
@@ -230,6 +286,39 @@ mod tests {
             found(garbage, &trial(1, 20.0, &[("gc.time", 0.03)]), &facts),
             None
         );
+    }
+
+    /// The published experiment: 10,000 threads that only wait, and none.
+    #[test]
+    fn collections_that_look_through_idle_threads_want_no_larger_heap() {
+        let facts = facts(&[]);
+        let many = [
+            ("gc.time", 0.215),
+            ("gc.count", 0.333),
+            ("target.threads", 10_050.0),
+        ];
+        let none = [
+            ("gc.time", 0.002),
+            ("gc.count", 0.5),
+            ("target.threads", 60.0),
+        ];
+        let (many, none) = (trial(2, 217.0, &many), trial(1, 366.0, &none));
+        let change = |trials: Vec<&TrialRecord>| {
+            let evidence = Evidence {
+                trials,
+                facts: &facts,
+                fit: None,
+            };
+            let finding = garbage(&evidence).pop().expect("it is much");
+            finding.change.expect("it has one")
+        };
+        let beside = change(vec![&none, &many]);
+        assert!(
+            beside.starts_with("fewer threads (10050 here, 60 in trial 1"),
+            "{beside}"
+        );
+        let alone = change(vec![&many]);
+        assert!(alone.contains("or fewer threads"), "{alone}");
     }
 
     #[test]

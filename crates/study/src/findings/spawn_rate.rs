@@ -5,35 +5,20 @@
 //! cycle of a second and what the work takes (`MAX_SPAWN_RATE` in `server/mpm/prefork/prefork.c`;
 //! 1, 2, 4 … 32 in the cycles before), however few of its processes are busy.
 
-use weir_record::{Finding, TrialRecord};
+use weir_record::{Finding, SpawnRate, TrialRecord};
 
 use super::{Evidence, name};
 use crate::search::plateau::limit;
 use crate::settings::THREADS;
 
-/// Connections wait longer than this on average (Little's law): whoever comes between two cycles
-/// waits for the next one in any case, also where enough processes are started in each.
-const WAIT_MIN_S: f64 = 1.0;
-/// The stage is not what holds them when it is at most this full.
-const OCCUPIED_MAX: f64 = 0.5;
-/// The rate and what the started processes can serve agree within this share: the rate is that of
-/// a cycle which is not a whole second, and a process may end with a connection less.
-const AGREES: f64 = 0.15;
 /// Twice the connections a process make twice the throughput, within this share.
 const FOLLOWS: f64 = 0.25;
 /// A factor whose levels differ and whose rates do not, by this share, is no cause.
 const SAME: f64 = 0.1;
-/// The server's own processes use less CPU than this.
-const CPU_MAX: f64 = 0.8;
-
 /// What one trial shows.
 struct Held<'a> {
     trial: &'a TrialRecord,
-    /// Answered per second, behind the beginning where that is known.
-    rate: f64,
-    spawned: f64,
-    lifetime: f64,
-    waiting: f64,
+    shows: SpawnRate,
     busy: f64,
     limit: f64,
 }
@@ -47,7 +32,7 @@ pub(super) fn plateau(evidence: &Evidence<'_>) -> Vec<Finding> {
         .collect();
     let Some(clearest) = held
         .iter()
-        .min_by(|a, b| a.disagreement().total_cmp(&b.disagreement()))
+        .min_by(|a, b| a.shows.disagreement().total_cmp(&b.shows.disagreement()))
     else {
         return Vec::new();
     };
@@ -57,11 +42,11 @@ pub(super) fn plateau(evidence: &Evidence<'_>) -> Vec<Finding> {
          waited.",
         name(clearest.trial),
         clearest.trial.id,
-        clearest.spawned,
-        clearest.lifetime,
-        clearest.capacity(),
-        clearest.rate,
-        clearest.waiting
+        clearest.shows.spawned,
+        clearest.shows.lifetime,
+        clearest.shows.capacity(),
+        clearest.shows.rate,
+        clearest.shows.waiting
     )];
     says.extend(follows(&held));
     let places = more_places(&held);
@@ -77,41 +62,35 @@ pub(super) fn plateau(evidence: &Evidence<'_>) -> Vec<Finding> {
             "let a process serve more connections (native.MaxConnectionsPerChild; 0: it stays); more processes or a \
              longer queue change nothing"
         })
-        .with("threads.spawned", clearest.spawned)
-        .with("threads.lifetime", clearest.lifetime)
-        .with("throughput", clearest.rate)
-        .with("threads.waiting", clearest.waiting);
+        .with("threads.spawned", clearest.shows.spawned)
+        .with("threads.lifetime", clearest.shows.lifetime)
+        .with("throughput", clearest.shows.rate)
+        .with("threads.waiting", clearest.shows.waiting);
     let not = not(clearest, &held, evidence).into_iter();
     vec![not.fold(found, Finding::was_not)]
-}
-
-impl Held<'_> {
-    fn capacity(&self) -> f64 {
-        self.spawned * self.lifetime
-    }
-
-    fn disagreement(&self) -> f64 {
-        (self.rate / self.capacity() - 1.0).abs()
-    }
 }
 
 fn held<'a>(trial: &'a TrialRecord, evidence: &Evidence<'_>) -> Option<Held<'a>> {
     let signal = |name: &str| trial.signals.get(name).copied();
     let good = 1.0 - trial.errors.share;
-    let held = Held {
-        trial,
+    let (busy, limit) = (
+        trial.occupancy(THREADS)?,
+        limit(trial, evidence.facts, THREADS)?,
+    );
+    let shows = SpawnRate {
         rate: signal("throughput.steady").unwrap_or(trial.throughput_per_s) * good,
         spawned: signal("threads.spawned").filter(|spawned| *spawned > 0.0)?,
         lifetime: signal("threads.lifetime")?,
         waiting: trial.waiting(THREADS)?,
-        busy: trial.occupancy(THREADS)?,
-        limit: limit(trial, evidence.facts, THREADS)?,
+        taken: busy / limit,
+        own_cpu: own_cpu(trial, evidence),
     };
-    let room = held.busy <= OCCUPIED_MAX * held.limit;
-    let idle_cpu = own_cpu(trial, evidence).is_none_or(|cpu| cpu < CPU_MAX);
-    let holds =
-        held.waiting >= WAIT_MIN_S * held.rate && room && idle_cpu && held.disagreement() <= AGREES;
-    holds.then_some(held)
+    shows.holds().then_some(Held {
+        trial,
+        shows,
+        busy,
+        limit,
+    })
 }
 
 /// Share of its CPUs that the server itself uses.
@@ -126,12 +105,15 @@ pub(super) fn own_cpu(trial: &TrialRecord, evidence: &Evidence<'_>) -> Option<f6
 fn follows(held: &[Held<'_>]) -> Option<String> {
     let many = held
         .iter()
-        .max_by(|a, b| a.lifetime.total_cmp(&b.lifetime))?;
+        .max_by(|a, b| a.shows.lifetime.total_cmp(&b.shows.lifetime))?;
     let few = held
         .iter()
         .filter(|few| same(few.limit, many.limit))
-        .min_by(|a, b| a.lifetime.total_cmp(&b.lifetime))?;
-    let (more, faster) = (many.lifetime / few.lifetime, many.rate / few.rate);
+        .min_by(|a, b| a.shows.lifetime.total_cmp(&b.shows.lifetime))?;
+    let (more, faster) = (
+        many.shows.lifetime / few.shows.lifetime,
+        many.shows.rate / few.shows.rate,
+    );
     let follows = more > 1.0 && (faster / more - 1.0).abs() <= FOLLOWS;
     follows.then(|| {
         format!(
@@ -147,13 +129,13 @@ fn more_places(held: &[Held<'_>]) -> Option<String> {
     let most = held.iter().max_by(|a, b| a.limit.total_cmp(&b.limit))?;
     let least = held
         .iter()
-        .filter(|least| same(least.lifetime, most.lifetime) && least.limit < most.limit)
+        .filter(|least| same(least.shows.lifetime, most.shows.lifetime) && least.limit < most.limit)
         .min_by(|a, b| a.limit.total_cmp(&b.limit))?;
-    (most.spawned > (1.0 + SAME) * least.spawned).then(|| {
+    (most.shows.spawned > (1.0 + SAME) * least.shows.spawned).then(|| {
         format!(
             "With {} processes instead of {} (trials {} and {}) it starts {:.1} a second instead of {:.1}. With the fewer, a \
              cycle starts as many as have ended since the last.",
-            most.limit, least.limit, most.trial.id, least.trial.id, most.spawned, least.spawned
+            most.limit, least.limit, most.trial.id, least.trial.id, most.shows.spawned, least.shows.spawned
         )
     })
 }
@@ -179,7 +161,7 @@ fn not(clearest: &Held<'_>, held: &[Held<'_>], evidence: &Evidence<'_>) -> Vec<S
 fn network(clearest: &Held<'_>, held: &[Held<'_>]) -> Option<String> {
     let alike: Vec<&Held<'_>> = held
         .iter()
-        .filter(|other| same(other.lifetime, clearest.lifetime))
+        .filter(|other| same(other.shows.lifetime, clearest.shows.lifetime))
         .collect();
     let factor = clearest.trial.levels.keys().find(|factor| {
         let of_the_load = factor.starts_with("property.") || factor.starts_with("param.");
@@ -192,7 +174,7 @@ fn network(clearest: &Held<'_>, held: &[Held<'_>]) -> Option<String> {
     let (least, most) = levels.fold((f64::INFINITY, 0.0_f64), |(least, most), level| {
         (least.min(level), most.max(level))
     });
-    let rates = || alike.iter().map(|other| other.rate);
+    let rates = || alike.iter().map(|other| other.shows.rate);
     let spread = rates().fold(0.0, f64::max) / rates().fold(f64::INFINITY, f64::min) - 1.0;
     (spread <= SAME && most > least).then(|| {
         format!(

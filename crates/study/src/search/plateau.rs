@@ -78,6 +78,28 @@ pub(crate) fn look(
     view.by_full_stage(&full, high)
 }
 
+/// What was seen, where a search ends before it is clear whether there is a plateau.
+pub(crate) fn in_doubt(
+    trials: &[&TrialRecord],
+    facts: &TargetFacts,
+    target: f64,
+    high: f64,
+) -> Option<String> {
+    let Some(Plateau::Suspected { .. }) = look(trials, facts, target, high) else {
+        return None;
+    };
+    let mut by_level = trials.to_vec();
+    by_level.sort_by(|a, b| level(a).total_cmp(&level(b)));
+    let [.., less, more] = by_level.as_slice() else {
+        return None;
+    };
+    let seen = |trial: &TrialRecord| {
+        let cpu = trial.cpu.map_or(0.0, |cpu| cpu.total) * 100.0;
+        format!("{cpu:.1} % at {}", level(trial))
+    };
+    Some(format!("it was {} and {}", seen(less), seen(more)))
+}
+
 /// The trials by level, and what a plateau is judged by.
 struct View<'a> {
     trials: Vec<&'a TrialRecord>,

@@ -44,6 +44,7 @@ impl Analytic {
         let facts = TargetFacts {
             name: "formulas".to_owned(),
             kind: "simulated".to_owned(),
+            recognised: None,
             cpus,
             cpu_scope: CpuScope::OwnCpus,
             stages: vec![

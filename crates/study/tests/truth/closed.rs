@@ -296,6 +296,7 @@ impl Server {
         let facts = TargetFacts {
             name: "made".to_owned(),
             kind: "made".to_owned(),
+            recognised: None,
             cpus: system.cpus,
             cpu_scope: CpuScope::OwnCpus,
             stages: if watched { vec![stage] } else { Vec::new() },

@@ -20,6 +20,7 @@ pub(crate) fn facts(stages: Vec<Stage>) -> TargetFacts {
     TargetFacts {
         name: "made".to_owned(),
         kind: "made".to_owned(),
+        recognised: None,
         cpus: 4,
         cpu_scope: CpuScope::Unknown,
         stages,

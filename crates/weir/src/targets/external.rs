@@ -68,7 +68,14 @@ pub(super) fn join(
         takes_effect: External::TAKES_EFFECT,
         ask,
     });
-    Ok(Box::new(server.map_err(|error| failed(place, error))?))
+    let server = server.map_err(|error| failed(place, error))?;
+    for pool in server.not_there() {
+        output::talk(&format!(
+            "{pool} is left alone: the running server has no such pool, which may come with the first request that \
+             needs it, or with an MBean of its own"
+        ));
+    }
+    Ok(Box::new(server))
 }
 
 /// What is known of the server's kind and limits, where its process may be looked at.

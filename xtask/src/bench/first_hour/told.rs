@@ -54,6 +54,12 @@ impl Tuned {
                     .to_owned()
             }
             None if self.summary.contains("No stage that was watched is full") => "none".to_owned(),
+            // Not even one user keeps the requirement.
+            None if self.summary.starts_with("Never within the range: `") => {
+                let requirement = self.summary.split('`').nth(1).unwrap_or_default();
+                let figure = requirement.split_whitespace().next();
+                figure.unwrap_or_default().to_owned()
+            }
             None => "undecided".to_owned(),
         }
     }

@@ -82,6 +82,7 @@ fn target(loads: &Loads) -> TargetFacts {
     TargetFacts {
         name: loads.host.clone().unwrap_or_else(|| "not named".to_owned()),
         kind: "taken in".to_owned(),
+        recognised: None,
         cpus: loads.cpus.unwrap_or(0),
         cpu_scope: if loads.trials.iter().any(|trial| trial.record.cpu.is_some()) {
             CpuScope::OwnCpus
