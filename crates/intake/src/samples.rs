@@ -55,8 +55,8 @@ struct Kept {
     elapsed_ms: u64,
     label: u32,
     thread: u32,
-    /// Response code of one that failed: one more than its index; 0: it succeeded.
-    failed_with: u32,
+    /// Twice the index of its response code, and one more if it failed.
+    outcome: u32,
     users: u32,
 }
 
@@ -299,9 +299,9 @@ impl Samples {
                     second.classes.push(ClassSecond::empty(label));
                     second.classes.len() - 1
                 });
-                let failed_with = kept.failed_with.checked_sub(1);
-                let failed_with = failed_with.map(|code| self.codes[code as usize].as_str());
-                second.classes[place].count(kept.elapsed_ms, failed_with);
+                let code = &self.codes[(kept.outcome / 2) as usize];
+                let success = kept.outcome % 2 == 0;
+                second.classes[place].count(kept.elapsed_ms, code, success);
             }
             second.users = users;
             second
@@ -399,11 +399,7 @@ impl Reading {
             elapsed_ms: row.elapsed_ms,
             label: self.labels.of(&row.label),
             thread: self.threads.of(&row.thread_name),
-            failed_with: if row.success {
-                0
-            } else {
-                self.codes.of(&row.response_code) + 1
-            },
+            outcome: 2 * self.codes.of(&row.response_code) + u32::from(!row.success),
             users: row.all_threads,
         });
     }

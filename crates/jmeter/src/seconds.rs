@@ -84,8 +84,7 @@ impl Seconds {
             second.classes.push(ClassSecond::empty(name));
             second.classes.len() - 1
         });
-        let failed_with = (!row.success).then_some(&*row.response_code);
-        second.classes[at].count(row.elapsed_ms, failed_with);
+        second.classes[at].count(row.elapsed_ms, &row.response_code, row.success);
     }
 
     /// The next second that ended before `until`, empty ones too.

@@ -281,17 +281,18 @@ impl Core {
     pub(crate) fn sample_ended(
         &self,
         count: Count,
-        failed_with: Option<&Arc<str>>,
+        code: &Arc<str>,
+        success: bool,
         bytes: (u64, u64),
     ) {
         self.in_flight.set(self.in_flight.get() - 1);
         self.roll_to(count.ended.second());
         let mut counts = self.counts.borrow_mut();
-        counts.sample(count.class, count.response_us, failed_with);
+        counts.sample(count.class, count.response_us, code, success);
         drop(counts);
         self.tally(|tally| {
             tally.samples += 1;
-            tally.failed += u64::from(failed_with.is_some());
+            tally.failed += u64::from(!success);
             tally.received_bytes += bytes.0;
             tally.sent_bytes += bytes.1;
         });

@@ -19,13 +19,17 @@ pub(crate) struct Count {
     pub(crate) response_us: u64,
 }
 
+/// Response codes with how often each came: a few.
+type Codes = Vec<(Arc<str>, u64)>;
+
 /// Samples of one label.
 #[derive(Debug)]
 pub(crate) struct ClassCounts {
     pub(crate) label: Arc<str>,
     succeeded: u64,
     failed: u64,
-    failed_by_code: Vec<(Arc<str>, u64)>,
+    succeeded_by_code: Codes,
+    failed_by_code: Codes,
     response_us: Histogram<u64>,
 }
 
@@ -35,7 +39,8 @@ impl ClassCounts {
             label,
             succeeded: 0,
             failed: 0,
-            failed_by_code: Vec::new(),
+            succeeded_by_code: Codes::new(),
+            failed_by_code: Codes::new(),
             response_us: response_histogram(),
         }
     }
@@ -48,20 +53,17 @@ impl ClassCounts {
         }
     }
 
-    fn record(&mut self, response_us: u64, failed_with: Option<&Arc<str>>) {
+    fn record(&mut self, response_us: u64, code: &Arc<str>, success: bool) {
         record(&mut self.response_us, response_us);
-        let Some(code) = failed_with else {
-            self.succeeded += 1;
-            return;
+        let (all, by_code) = if success {
+            (&mut self.succeeded, &mut self.succeeded_by_code)
+        } else {
+            (&mut self.failed, &mut self.failed_by_code)
         };
-        self.failed += 1;
-        match self
-            .failed_by_code
-            .iter_mut()
-            .find(|(known, _)| known == code)
-        {
+        *all += 1;
+        match by_code.iter_mut().find(|(known, _)| known == code) {
             Some((_, count)) => *count += 1,
-            None => self.failed_by_code.push((Arc::clone(code), 1)),
+            None => by_code.push((Arc::clone(code), 1)),
         }
     }
 }
@@ -135,9 +137,10 @@ impl Counts {
         &mut self,
         class: usize,
         response_us: u64,
-        failed_with: Option<&Arc<str>>,
+        code: &Arc<str>,
+        success: bool,
     ) {
-        self.classes[class].record(response_us, failed_with);
+        self.classes[class].record(response_us, code, success);
     }
 
     /// Counts a redirect among the samples.
@@ -267,13 +270,7 @@ fn empty_second(second: u64, labels: &[Arc<str>]) -> LoadSecond {
 }
 
 fn empty_class(label: &str) -> ClassSecond {
-    ClassSecond {
-        label: label.to_owned(),
-        succeeded: 0,
-        failed: 0,
-        failed_by_code: BTreeMap::new(),
-        response_us: response_histogram(),
-    }
+    ClassSecond::empty(label)
 }
 
 fn add_class(classes: &mut Vec<ClassSecond>, part: &ClassCounts) {
@@ -285,8 +282,13 @@ fn add_class(classes: &mut Vec<ClassSecond>, part: &ClassCounts) {
     let class = &mut classes[at];
     class.succeeded += part.succeeded;
     class.failed += part.failed;
-    for (code, count) in &part.failed_by_code {
-        *class.failed_by_code.entry(code.to_string()).or_default() += count;
+    for (codes, sum) in [
+        (&part.succeeded_by_code, &mut class.succeeded_by_code),
+        (&part.failed_by_code, &mut class.failed_by_code),
+    ] {
+        for (code, count) in codes {
+            *sum.entry(code.to_string()).or_default() += count;
+        }
     }
     add(&mut class.response_us, &part.response_us);
 }
@@ -324,9 +326,9 @@ mod tests {
         let labels: [Arc<str>; 2] = ["a".into(), "b".into()];
         let mut merger = Merger::new(&labels, 2);
         let (mut first, mut second) = (Counts::new(&labels, false), Counts::new(&labels, false));
-        first.sample(0, 1_000, None);
-        second.sample(0, 3_000, Some(&"503".into()));
-        second.sample(1, 5_000, Some(&"503".into()));
+        first.sample(0, 1_000, &"204".into(), true);
+        second.sample(0, 3_000, &"503".into(), false);
+        second.sample(1, 5_000, &"503".into(), false);
         second.woke(7);
         merger.add(0, &first.roll(1, gauges(3)).unwrap());
         merger.add(0, &first.roll(2, gauges(3)).unwrap());
@@ -345,6 +347,7 @@ mod tests {
         );
         assert_eq!(whole.classes[0].response_us.len(), 2);
         assert_eq!(whole.classes[1].failed_by_code["503"], 1);
+        assert_eq!(whole.classes[0].succeeded_by_code["204"], 1);
         assert!(merger.next().is_none());
         merger.end(1);
         let next = merger.next().unwrap();
@@ -359,7 +362,7 @@ mod tests {
         for number in 0..3 * LABELS_MAX {
             let (class, label) = counts.class_of(&number.to_string());
             assert_eq!(&*label, number.to_string());
-            counts.sample(class, 1, None);
+            counts.sample(class, 1, &"200".into(), true);
         }
         assert_eq!(counts.class_of("known").0, 0);
         let second = counts.take(Gauges::default());
@@ -384,7 +387,7 @@ mod tests {
                 while let Some(over) = counts.roll(until, gauges(1)) {
                     merger.add(*core, &over);
                 }
-                counts.sample(0, *response_us, None);
+                counts.sample(0, *response_us, &"200".into(), true);
                 merged.extend(std::iter::from_fn(|| merger.next()));
             }
             for (core, mut counts) in counts.into_iter().enumerate() {

@@ -116,6 +116,7 @@ pub fn evaluate(
         throughput_per_s: counts.completed as f64 / length_s,
         response_time_ms: response_times(&histogram),
         errors: errors(&counts),
+        succeeded_by_code: counts.succeeded_by_code,
         cpu: cpu_record(&signals),
         classes: classes(recording, &window, length_s)?,
         signals,

@@ -240,6 +240,7 @@ mod tests {
                 label: label.to_owned(),
                 succeeded: times_us.len() as u64,
                 failed: 0,
+                succeeded_by_code: BTreeMap::new(),
                 failed_by_code: BTreeMap::new(),
                 response_us,
             }],

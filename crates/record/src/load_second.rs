@@ -71,6 +71,8 @@ pub struct ClassSecond {
     pub succeeded: u64,
     /// Samples that failed.
     pub failed: u64,
+    /// Those by response code (`200`, `204`); empty when the load generator does not tell.
+    pub succeeded_by_code: BTreeMap<String, u64>,
     /// Failed samples by response code (`503`, `Non HTTP response code: …`).
     pub failed_by_code: BTreeMap<String, u64>,
     /// Response times of all samples, failed ones included, in microseconds.
@@ -111,21 +113,27 @@ impl ClassSecond {
             label: label.to_owned(),
             succeeded: 0,
             failed: 0,
+            succeeded_by_code: BTreeMap::new(),
             failed_by_code: BTreeMap::new(),
             response_us: response_histogram(),
         }
     }
 
-    /// Counts a sample from a result file; one that failed with its response code.
-    pub fn count(&mut self, elapsed_ms: u64, failed_with: Option<&str>) {
+    /// Counts a sample from a result file.
+    pub fn count(&mut self, elapsed_ms: u64, code: &str, success: bool) {
         self.response_us
             .record(elapsed_ms.min(ELAPSED_MS_MAX) * 1_000)
             .expect("the histogram grows to any number of microseconds");
-        match failed_with {
-            None => self.succeeded += 1,
-            Some(code) => {
-                self.failed += 1;
-                *self.failed_by_code.entry(code.to_owned()).or_default() += 1;
+        let (all, by_code) = if success {
+            (&mut self.succeeded, &mut self.succeeded_by_code)
+        } else {
+            (&mut self.failed, &mut self.failed_by_code)
+        };
+        *all += 1;
+        match by_code.get_mut(code) {
+            Some(count) => *count += 1,
+            None => {
+                by_code.insert(code.to_owned(), 1);
             }
         }
     }

@@ -22,6 +22,7 @@ const READ_MIN: f64 = 0.8;
 pub(crate) struct Counts {
     pub(crate) completed: u64,
     pub(crate) failed: u64,
+    pub(crate) succeeded_by_code: BTreeMap<String, u64>,
     pub(crate) failed_by_code: BTreeMap<String, u64>,
 }
 
@@ -56,9 +57,8 @@ impl Recording {
             let counts = self.counts[at].entry(class.label.clone()).or_default();
             counts.completed += class.completed();
             counts.failed += class.failed;
-            for (code, count) in &class.failed_by_code {
-                *counts.failed_by_code.entry(code.clone()).or_default() += count;
-            }
+            add_codes(&mut counts.succeeded_by_code, &class.succeeded_by_code);
+            add_codes(&mut counts.failed_by_code, &class.failed_by_code);
         }
         if let Some(open) = &load.open {
             self.opens.resize(self.counts.len(), None);
@@ -133,11 +133,16 @@ impl Recording {
         for (_, counts) in classes {
             sum.completed += counts.completed;
             sum.failed += counts.failed;
-            for (code, count) in &counts.failed_by_code {
-                *sum.failed_by_code.entry(code.clone()).or_default() += count;
-            }
+            add_codes(&mut sum.succeeded_by_code, &counts.succeeded_by_code);
+            add_codes(&mut sum.failed_by_code, &counts.failed_by_code);
         }
         sum
+    }
+}
+
+fn add_codes(sum: &mut BTreeMap<String, u64>, part: &BTreeMap<String, u64>) {
+    for (code, count) in part {
+        *sum.entry(code.clone()).or_default() += count;
     }
 }
 

@@ -50,6 +50,9 @@ pub struct TrialRecord {
     pub response_time_ms: ResponseTime,
     /// Samples that failed.
     pub errors: Errors,
+    /// How many of those that did not fail had each response code; absent where nobody told.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub succeeded_by_code: BTreeMap<String, u64>,
     /// CPU of the target's CPUs; absent when it could not be read.
     pub cpu: Option<CpuRecord>,
     /// Means over the window of every signal that was read, by name.

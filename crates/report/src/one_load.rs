@@ -7,7 +7,7 @@ use weir_metric::SignalUnit;
 use weir_record::{ClassRecord, RunManifest, RunResult, Timeline, TrialRecord};
 
 use crate::figures::{WithEstimate as _, number, unit_of};
-use crate::text::{Codes, told};
+use crate::text::{self, Codes, told};
 use crate::words;
 
 pub use page::one_load_html;
@@ -49,11 +49,11 @@ pub fn one_load_markdown(input: &OneLoadInput<'_>) -> String {
         let cells = row.map(|cell| cell.replace('|', "\\|"));
         format!("| {} |", cells.join(" | "))
     }));
-    let failed = outcomes(trial);
-    if failed.len() > 1 {
+    let outcomes = outcomes(trial);
+    if outcomes.len() > 1 {
         lines.push(String::new());
         lines.extend(
-            failed
+            outcomes
                 .iter()
                 .map(|(what, count, share)| format!("- {what}: {count} ({share})")),
         );
@@ -164,10 +164,13 @@ fn outcomes(trial: &TrialRecord) -> Vec<(String, String, String)> {
         let share = if all > 0.0 { count / all } else { 0.0 };
         (what, number(count), SignalUnit::Share.text(share))
     };
-    let mut rows = vec![row(
-        "answered as expected".to_owned(),
-        (all - failed).max(0.0),
-    )];
+    let mut rows: Vec<(String, String, String)> = text::by_frequency(&trial.succeeded_by_code)
+        .map(|(code, count)| row(format!("answered as expected: {code}"), count as f64))
+        .collect();
+    if rows.is_empty() {
+        let succeeded = (all - failed).max(0.0);
+        rows.push(row("answered as expected".to_owned(), succeeded));
+    }
     let codes = trial.errors.by_code.iter();
     rows.extend(codes.map(|(code, count)| {
         let what = format!("failed: {}", told(code, Codes::InWords));

@@ -1,5 +1,7 @@
 //! Plain text for the terminal: lines up without colour, and fits the width that it is given.
 
+use std::collections::BTreeMap;
+
 use weir_metric::SignalUnit;
 use weir_record::{
     BeforeAndAfter, ClassRecord, Errors, OpenRecord, ResponseTime, StudyResult, SweepOverview,
@@ -48,7 +50,7 @@ pub fn trial_line(trial: &TrialRecord) -> String {
     let failed = (trial.errors.count > 0).then(|| errors(&trial.errors));
     let answered = trial.answered_per_s().map(words::answered);
     let standing = Standing::of(trial);
-    let invalid = (!standing.valid()).then(|| "INVALID".to_owned());
+    let invalid = (!standing.valid()).then(|| invalid(trial));
     let rest = failed
         .into_iter()
         .chain(answered)
@@ -60,6 +62,14 @@ pub fn trial_line(trial: &TrialRecord) -> String {
         line.push_str(&what);
     }
     line
+}
+
+/// That a trial is not used, and why.
+fn invalid(trial: &TrialRecord) -> String {
+    match trial.invalid_because.join("; ") {
+        why if why.is_empty() => "INVALID".to_owned(),
+        why => format!("INVALID: {why}"),
+    }
 }
 
 fn errors(errors: &Errors) -> String {
@@ -387,6 +397,9 @@ pub fn run_table(trial: &TrialRecord, codes: Codes) -> String {
     if let Some(open) = &trial.open {
         text.push_str(&open_table(open));
     }
+    if let Some(line) = succeeded(trial) {
+        text.push_str(&wrap("succeeded: ", "  ", &line, WIDTH));
+    }
     for (code, count) in &trial.errors.by_code {
         let line = format!("{} × {}", number(*count as f64), told(code, codes));
         text.push_str(&wrap("failed: ", "  ", &line, WIDTH));
@@ -406,6 +419,34 @@ pub fn run_table(trial: &TrialRecord, codes: Codes) -> String {
         text.push_str(&wrap("note: ", "  ", note, WIDTH));
     }
     text
+}
+
+/// Which codes samples had that did not fail; `None` where all had 200, or nobody told.
+fn succeeded(trial: &TrialRecord) -> Option<String> {
+    let codes = &trial.succeeded_by_code;
+    let plain = codes.keys().all(|code| code == "200");
+    let parts =
+        by_frequency(codes).map(|(code, count)| format!("{} × {code}", number(count as f64)));
+    (!plain).then(|| parts.collect::<Vec<_>>().join(", "))
+}
+
+/// Response codes with their counts, the most frequent first.
+pub(crate) fn by_frequency(codes: &BTreeMap<String, u64>) -> impl Iterator<Item = (&str, u64)> {
+    let mut codes: Vec<(&str, u64)> = codes
+        .iter()
+        .map(|(code, count)| {
+            (
+                if code.is_empty() {
+                    "no code"
+                } else {
+                    code.as_str()
+                },
+                *count,
+            )
+        })
+        .collect();
+    codes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    codes.into_iter()
 }
 
 /// Why requests failed that had this code.

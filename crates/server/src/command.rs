@@ -29,7 +29,7 @@ use weir_record::{CpuScope, TargetFacts};
 
 use crate::child::ServerProcess;
 use crate::error::TargetError;
-use crate::free_port::free_port;
+use crate::free_port::port_for;
 use crate::funnel::{check_limit, stages};
 use crate::journal::Journal;
 use crate::metrics_page::MetricsPage;
@@ -141,8 +141,7 @@ impl StartedCommand {
                         .to_owned(),
                 });
             }
-            0 => free_port()?,
-            port => port,
+            port => port_for(port)?,
         };
         let behind = options.behind.as_ref();
         let behind = behind

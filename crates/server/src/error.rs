@@ -1,6 +1,7 @@
 //! What can go wrong with a server.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 /// Why a server cannot be started, set or stopped.
@@ -102,6 +103,14 @@ pub enum TargetError {
     /// The gateway in front of it does not run.
     #[error("run the gateway in front of the target: {0}")]
     Gate(#[source] Box<TargetError>),
+    /// Another server listens on the port that the study names.
+    #[error("start the target on {address}: {source}")]
+    PortTaken {
+        /// Where it was to listen.
+        address: SocketAddr,
+        /// What the kernel says.
+        source: io::Error,
+    },
     /// There is no free port.
     #[error("find a free port for the target: {0}")]
     Port(#[source] io::Error),

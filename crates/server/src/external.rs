@@ -656,6 +656,31 @@ mod tests {
         );
     }
 
+    /// A pool that nothing has used yet has no MBean.
+    #[test]
+    fn a_pool_that_is_not_there_is_left_alone_unless_the_study_sets_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let with = |settings: BTreeMap<String, f64>| {
+            let mut options = options(folder.path());
+            let limit = ExternalLimit {
+                set: SetBy::Jmx,
+                get: None,
+                found: None,
+            };
+            options.limits = ["pool.db", "threads"]
+                .map(|name| (name.to_owned(), limit.clone()))
+                .into();
+            options.settings = settings;
+            let jmx = Jmx::without_limits();
+            let not_there = leave_out_pools(&mut options, Some(&jmx));
+            (not_there, options.limits.len())
+        };
+        let pool = vec!["pool.db".to_owned()];
+        assert_eq!(with(BTreeMap::new()), (pool, 1), "threads have to be there");
+        let set = BTreeMap::from([("pool.db".to_owned(), 5.0)]);
+        assert_eq!(with(set), (Vec::new(), 2));
+    }
+
     #[test]
     fn a_limit_that_takes_no_effect_is_told() {
         let folder = tempfile::tempdir().unwrap();

@@ -43,7 +43,7 @@ use weir_record::{CpuScope, TargetFacts};
 use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
-use crate::free_port::free_port;
+use crate::free_port::port_for;
 use crate::journal::Journal;
 use crate::server::{Server, Watched};
 
@@ -113,10 +113,7 @@ impl Httpd {
         let version = options.installation.version()?;
         let (place, base) = make_place(&mut options)?;
         let found = with(options.mpm, &base, &options.settings)?;
-        let port = match options.port {
-            0 => free_port()?,
-            port => port,
-        };
+        let port = port_for(options.port)?;
         let process = launch(&options, &place, port, &found)?;
         Ok(Self {
             options,

@@ -35,7 +35,7 @@ use weir_record::{CpuScope, TargetFacts};
 use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
-use crate::free_port::free_port;
+use crate::free_port::port_for;
 use crate::journal::Journal;
 use crate::jvm_server::JvmServer;
 use crate::postgresql::Postgresql;
@@ -134,9 +134,7 @@ impl Liberty {
             // The server runs in another directory.
             *path = std::path::absolute(&*path).map_err(TargetError::file(path))?;
         }
-        if options.port == 0 {
-            options.port = free_port()?;
-        }
+        options.port = port_for(options.port)?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
         make_base(&options.base)?;
         let (user, name, journal) = match &options.server {

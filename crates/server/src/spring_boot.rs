@@ -34,7 +34,7 @@ use weir_record::{CpuScope, TargetFacts};
 use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
-use crate::free_port::free_port;
+use crate::free_port::{free_port, port_for};
 use crate::jvm_server::JvmServer;
 use crate::postgresql::Postgresql;
 use crate::server::{Server, Watched};
@@ -111,9 +111,7 @@ impl SpringBoot {
         names::check(&options.settings)?;
         // It runs in another directory.
         options.jar = std::path::absolute(&options.jar).map_err(TargetError::file(&options.jar))?;
-        if options.port == 0 {
-            options.port = free_port()?;
-        }
+        options.port = port_for(options.port)?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
         let management = options.actuator.then(free_port).transpose()?;
         let mut process = ServerProcess::launch(

@@ -34,7 +34,7 @@ use weir_record::{CpuScope, TargetFacts};
 use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
-use crate::free_port::free_port;
+use crate::free_port::port_for;
 use crate::journal::Journal;
 use crate::jvm_server::JvmServer;
 use crate::postgresql::Postgresql;
@@ -129,9 +129,7 @@ impl Tomcat {
         for path in [&mut options.home, &mut options.base] {
             *path = std::path::absolute(&*path).map_err(TargetError::file(path))?;
         }
-        if options.port == 0 {
-            options.port = free_port()?;
-        }
+        options.port = port_for(options.port)?;
         base::make(&options)?;
         let started_as = StartLevels::default();
         let first = Instance::first(&options, None);

@@ -165,6 +165,7 @@ pub(crate) fn load(network: &Network, at: u64, second: &Second) -> LoadSecond {
                     label: class.name.clone(),
                     succeeded: seen.answered,
                     failed: failed_by_code.values().sum(),
+                    succeeded_by_code: BTreeMap::new(),
                     failed_by_code,
                     response_us: seen.responses_us.clone(),
                 }

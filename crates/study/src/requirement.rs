@@ -81,6 +81,7 @@ mod tests {
                 share: 0.01,
                 by_code: BTreeMap::new(),
             },
+            succeeded_by_code: BTreeMap::new(),
             cpu: None,
             signals: BTreeMap::new(),
             signal_origins: BTreeMap::new(),

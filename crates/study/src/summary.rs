@@ -58,7 +58,7 @@ pub(crate) fn of_find(
     );
     match stop {
         Some(Stop::Invalid { trial, because }) => sentences.push(format!(
-            "Trial {trial} cannot be used, the second time in a row: {because}."
+            "Trial {trial} cannot be used, nor could the one that it repeats: {because}."
         )),
         Some(Stop::Error(error)) => {
             sentences.push(format!("The study was cut short: failed to {error}."));

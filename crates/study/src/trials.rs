@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use weir_record::{
-    Levels, RaisedLimit, Role, TargetFacts, Treatment, TrialError, TrialRecord, TrialRunner, Window,
+    InvalidReason, Levels, RaisedLimit, Role, TargetFacts, Treatment, TrialError, TrialRecord,
+    TrialRunner, Window,
 };
 
 use crate::observer::StudyObserver;
@@ -189,28 +190,40 @@ impl<'a> Trials<'a> {
     }
 
     /// Runs a trial; one that is not valid is run once more, with twice the longest window if its
-    /// length may vary (it may have been too short to become steady).
+    /// length may vary (it may have been too short to become steady). A server that still warms up
+    /// at the beginning of a study is given a third one.
     pub(crate) fn run(&mut self, wanted: &Wanted<'_>) -> Result<TrialRecord, Stop> {
-        let first = self.attempt(wanted, wanted.window, wanted.why)?;
-        if first.valid {
-            return Ok(first);
+        let mut trial = self.attempt(wanted, wanted.window, wanted.why)?;
+        let mut repeats = 0;
+        while !trial.valid {
+            if repeats >= 1 && !(repeats == 1 && self.still_warms_up(&trial, wanted)) {
+                return Err(Stop::Invalid {
+                    trial: trial.id,
+                    because: trial.invalid_because.join("; "),
+                });
+            }
+            repeats += 1;
+            let mut window = wanted.window;
+            if window.max > window.min {
+                window.max *= 2;
+                let affordable = self.window(window, Effort::Full, 0.0);
+                window = affordable.unwrap_or(wanted.window);
+            }
+            let because = trial.invalid_because.join("; ");
+            let again = format!("again, because trial {} is not valid: {because}", trial.id);
+            trial = self.attempt(wanted, window, &again)?;
         }
-        let mut window = wanted.window;
-        if window.max > window.min {
-            window.max *= 2;
-            let affordable = self.window(window, Effort::Full, 0.0);
-            window = affordable.unwrap_or(wanted.window);
-        }
-        let because = first.invalid_because.join("; ");
-        let again = format!("again, because trial {} is not valid: {because}", first.id);
-        let second = self.attempt(wanted, window, &again)?;
-        if second.valid {
-            return Ok(second);
-        }
-        Err(Stop::Invalid {
-            trial: second.id,
-            because: second.invalid_because.join("; "),
-        })
+        Ok(trial)
+    }
+
+    /// Whether no trial of the study was steady yet, this one neither, and there is load left.
+    fn still_warms_up(&self, trial: &TrialRecord, wanted: &Wanted<'_>) -> bool {
+        let mut reasons = trial.invalid.iter().map(|invalid| &invalid.reason);
+        let of_warm_up = !trial.invalid.is_empty()
+            && reasons.all(|reason| matches!(reason, InvalidReason::NotSteady { .. }));
+        of_warm_up
+            && !self.records.iter().any(|trial| trial.valid)
+            && self.window(wanted.window, Effort::Full, 0.0).is_some()
     }
 
     /// Runs a trial of which nothing is used; whether it is valid does not matter.

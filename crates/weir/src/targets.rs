@@ -24,6 +24,7 @@ use weir_study::{Ask, Design, TargetKind};
 
 use crate::error::ExpectedError;
 use crate::job::Job;
+use crate::taken_port;
 
 /// For what and where a server is started.
 pub(crate) struct Place<'a> {
@@ -121,6 +122,13 @@ fn failed(place: &Place<'_>, error: TargetError) -> ExpectedError {
             ExpectedError::Input(format!("{}: failed to {error}", place.job.file))
         }
         TargetError::Interrupted => ExpectedError::Interrupted,
+        TargetError::PortTaken {
+            address,
+            ref source,
+        } => ExpectedError::Environment(format!(
+            "failed to {error}{}; end it, or leave `port` out of the study: then a free one is taken",
+            taken_port::holder(address, source)
+        )),
         other => ExpectedError::Environment(failed_to(&other)),
     }
 }

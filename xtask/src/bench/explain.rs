@@ -5,6 +5,7 @@
 //! that drops packets, a control group). The first hypothesis that `weir explain` names has to be
 //! the made one. A case whose tools are not there is told, and is not passed.
 
+mod agree;
 mod group;
 
 use std::fs;
@@ -111,6 +112,12 @@ struct Hypothesis {
     share: Option<f64>,
 }
 
+impl Hypothesis {
+    fn is_refused(&self) -> bool {
+        self.verdict == "not-supported"
+    }
+}
+
 /// Makes every case and compares what is found with what was made.
 pub(crate) fn bench(workspace: &Workspace, options: &ExplainBench) -> Result<(), TaskError> {
     let bench = Bench::prepare(workspace, options)?;
@@ -119,13 +126,15 @@ pub(crate) fn bench(workspace: &Workspace, options: &ExplainBench) -> Result<(),
             .to_owned(),
         "|---|---|---|---|---|---|---|".to_owned(),
     ];
-    let (mut wrong, mut not_run) = (Vec::new(), Vec::new());
+    let (mut wrong, mut not_run, mut contradicted) = (Vec::new(), Vec::new(), Vec::new());
     let wanted =
         |case: &&Case| options.only.is_empty() || options.only.iter().any(|only| only == case.name);
     for case in CASES.iter().filter(wanted) {
         println!("\n== {}", case.name);
         match bench.explain(case) {
-            Ok(found) => {
+            Ok((found, result)) => {
+                let against = agree::contradictions(&result, &found)?;
+                contradicted.extend(against.iter().map(|id| format!("{} ({id})", case.name)));
                 if found.first.as_deref().unwrap_or("none") != case.expected {
                     wrong.push(case.name);
                 }
@@ -143,9 +152,11 @@ pub(crate) fn bench(workspace: &Workspace, options: &ExplainBench) -> Result<(),
         }
     }
     println!("\n{}", rows.join("\n"));
-    let failed = [
-        ("another reason was found in", wrong),
-        ("not run:", not_run),
+    let named = |cases: Vec<&str>| cases.into_iter().map(str::to_owned).collect();
+    let failed: [(&str, Vec<String>); 3] = [
+        ("another reason was found in", named(wrong)),
+        ("a finding says otherwise in", contradicted),
+        ("not run:", named(not_run)),
     ];
     let failed: Vec<String> = failed
         .into_iter()
@@ -178,7 +189,8 @@ impl Bench {
         })
     }
 
-    fn explain(&self, case: &Case) -> Result<Diagnosis, TaskError> {
+    /// The explanation of a case, and where the result of its study lies.
+    fn explain(&self, case: &Case) -> Result<(Diagnosis, PathBuf), TaskError> {
         let runs = self.directory.join(case.name);
         // What an earlier bench has left could be taken for this one's.
         if runs.exists() {
@@ -214,7 +226,14 @@ impl Bench {
         let explanation: Explanation =
             serde_json::from_str(&text).map_err(|error| form(error.to_string()))?;
         let run = explanation.runs.into_iter().next();
-        run.ok_or_else(|| form("it has no run".to_owned()))
+        let run = run.ok_or_else(|| form("it has no run".to_owned()))?;
+        let folder = fs::read_dir(&runs)
+            .map_err(TaskError::file("list", &runs))?
+            .filter_map(Result::ok)
+            .map(|entry| entry.path().join("result.json"))
+            .find(|result| result.is_file());
+        let result = folder.ok_or_else(|| form("its study has no result".to_owned()))?;
+        Ok((run, result))
     }
 
     /// The program, with what has to be around it.

@@ -251,6 +251,7 @@ fn valid(treatment: &Treatment) -> TrialRecord {
         throughput_per_s: 100.0,
         response_time_ms: ResponseTime::default(),
         errors: Errors::default(),
+        succeeded_by_code: BTreeMap::new(),
         cpu: None,
         signals: BTreeMap::new(),
         signal_origins: BTreeMap::new(),

@@ -3,7 +3,7 @@
 use crate::evidence::Evidence;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
 use crate::threshold::{FAULTS, FAULTS_BECAUSE, MATTERS, MEMORY_STALL_BECAUSE};
-use crate::words::{number, percent};
+use crate::words::{capital, number, percent};
 
 const STALLED: &str = "pressure.memory.some";
 const FAULTED: &str = "target.page-faults.major";
@@ -57,7 +57,7 @@ pub(crate) fn paging(evidence: &Evidence) -> Hypothesis {
                 .map(|rate| format!("{} pages a second had been taken away before", number(rate)));
             let parts = [stalled, faults, again].into_iter().flatten();
             let text = parts.collect::<Vec<_>>().join("; ");
-            format!("{}.", crate::words::capital(&text))
+            format!("{}.", capital(&text))
         }
     };
     let waits = evidence

@@ -360,9 +360,9 @@ impl User {
             return self.conclude(row, answered, step, sent, sample);
         }
         let count = self.count_of(exchange.started, exchange.ended, sample.class);
-        let failed_with = (!outcome.success).then_some(&outcome.code);
         let bytes = (exchange.received, exchange.sent);
-        self.core.sample_ended(count, failed_with, bytes);
+        self.core
+            .sample_ended(count, &outcome.code, outcome.success, bytes);
         Sampled {
             success: outcome.success,
             looked_at: None,
@@ -472,9 +472,9 @@ impl User {
         if !self.core.is_of_class(&row.label, count.class) {
             (count.class, _) = self.core.class_of(&row.label);
         }
-        let failed_with = (!row.success).then_some(&row.response_code);
         let bytes = (row.received_bytes, row.sent_bytes);
-        self.core.sample_ended(count, failed_with, bytes);
+        self.core
+            .sample_ended(count, &row.response_code, row.success, bytes);
     }
 }
 

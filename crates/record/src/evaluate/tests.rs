@@ -22,6 +22,7 @@ fn load_second(second: u64, answered: u64, failed: u64, response_us: u64) -> Loa
             label: "request".to_owned(),
             succeeded: answered - failed,
             failed,
+            succeeded_by_code: BTreeMap::new(),
             failed_by_code: if failed > 0 {
                 BTreeMap::from([("503".to_owned(), failed)])
             } else {

@@ -200,15 +200,10 @@ fn record(
     let window = WARM_UP as usize..timeline.len();
     let mut signals = BTreeMap::new();
     for signal in timeline.signals() {
-        let read: Vec<f64> = timeline
-            .series(signal, window.clone())
-            .into_iter()
-            .flatten()
-            .collect();
-        signals.insert(
-            signal.to_owned(),
-            read.iter().sum::<f64>() / read.len() as f64,
-        );
+        let read = timeline.series(signal, window.clone());
+        let read: Vec<f64> = read.into_iter().flatten().collect();
+        let mean = read.iter().sum::<f64>() / read.len() as f64;
+        signals.insert(signal.to_owned(), mean);
     }
     let mean = signals["response.mean"] * 1e3;
     let response = ResponseTime {
@@ -285,6 +280,7 @@ fn record(
         throughput_per_s: throughput,
         response_time_ms: response,
         errors: Errors::default(),
+        succeeded_by_code: BTreeMap::new(),
         cpu: Some(cpu),
         signals,
         signal_origins: BTreeMap::new(),

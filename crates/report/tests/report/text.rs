@@ -137,6 +137,9 @@ fn table_of_a_run() {
         6,
     );
     trial.errors.by_code.insert("200".to_owned(), 1);
+    trial.succeeded_by_code = [("200", 3_700), ("204", 40)]
+        .map(|(code, count)| (code.to_owned(), count))
+        .into();
     let text = text::run_table(&trial, text::Codes::OfJmeter);
     assert!(widest(&text) <= text::WIDTH);
     insta::assert_snapshot!(text);

@@ -67,6 +67,15 @@ impl Jmx {
         Ok(jmx)
     }
 
+    /// One that tells of no limit.
+    #[cfg(test)]
+    pub(super) fn without_limits() -> Self {
+        Self {
+            url: "http://127.0.0.1:1/jolokia".parse().expect("it is a URL"),
+            limits: None,
+        }
+    }
+
     fn limits_at(&self, port: u16) -> Result<Limits, TargetError> {
         let mut live = Live::connect(Jolokia::new(self.url.clone()), port)?;
         let mut found = live.read()?;

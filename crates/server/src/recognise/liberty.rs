@@ -26,14 +26,10 @@ const DEFAULT_SERVER: &str = "defaultServer";
 const OVERRIDES: &str = "configDropins/overrides";
 const CONNECTIONS: u64 = 128_000;
 const POOL: u64 = 50;
-/// How the names of features begin with which the virtual machine has MBeans.
-const WITH_MBEANS: [&str; 5] = [
-    "monitor-",
-    "localconnector-",
-    "restconnector-",
-    "mpmetrics-",
-    "microprofile-",
-];
+/// How the names of features begin with which threads and pools have MBeans of their own.
+const WITH_FIGURES: [&str; 3] = ["monitor-", "mpmetrics-", "microprofile-"];
+/// And of those with which the virtual machine has MBeans at all.
+const WITH_MBEANS: [&str; 2] = ["localconnector-", "restconnector-"];
 
 pub(super) fn recognise(
     facts: &ProcessFacts,
@@ -82,7 +78,15 @@ pub(super) fn recognise(
         ));
         return Some(found);
     }
-    if !parsed.iter().any(has_mbeans) {
+    let has = |features: &[&str]| parsed.iter().any(|file| has_feature(file, features));
+    if !has(&WITH_FIGURES) {
+        found.notes.push(
+            "figures of its threads and pools need the feature monitor-1.0 in server.xml; the number of requests that \
+             wait for a thread is derived from the connections"
+                .to_owned(),
+        );
+    }
+    if !has(&WITH_FIGURES) && !has(&WITH_MBEANS) {
         found.agent = AgentWay::Not(
             "its MBeans are there only with the feature monitor-1.0 (or localConnector-1.0) in server.xml; without one of \
              them no agent finds them"
@@ -105,15 +109,16 @@ pub(super) fn recognise(
     Some(found)
 }
 
-/// Whether a file names a feature that makes the MBeans of the virtual machine: where none does, an
-/// agent that comes later cannot make them, because it has another class loader.
-fn has_mbeans(document: &Document<'_>) -> bool {
+/// Whether a file names a feature that begins like one of these. Where none makes the MBeans of the
+/// virtual machine, an agent that comes later cannot make them, because it has another class
+/// loader.
+fn has_feature(document: &Document<'_>, begins: &[&str]) -> bool {
     let mut features = document
         .descendants()
         .filter(|element| element.has_tag_name("feature"));
     features.any(|feature| {
         let name = feature.text().unwrap_or_default().trim().to_lowercase();
-        WITH_MBEANS.iter().any(|begin| name.starts_with(begin))
+        begins.iter().any(|begin| name.starts_with(begin))
     })
 }
 
@@ -178,11 +183,6 @@ impl<'a> Configuration<'a> {
         for (id, jndi) in self.data_sources() {
             found.limits.push(self.pool(id.as_deref(), &jndi));
         }
-        found.notes.push(
-            "figures of its threads and pools need the feature monitor-1.0 in server.xml; the number of requests that \
-             wait for a thread is derived from the connections"
-                .to_owned(),
-        );
     }
 
     fn elements(&self) -> impl Iterator<Item = Node<'a, 'a>> + use<'a, '_> {

@@ -429,7 +429,10 @@ fn writes(
     if spare_between < spare_before {
         all.insert(0, write(spare_between));
     }
-    if (spare_after - spare_between).abs() > 0.0 {
+    // One that reads as all threads may be kept as more, and comes to light when they may be more.
+    let threads_before = value(before, THREADS).unwrap_or(f64::INFINITY);
+    let may_be_more = spare_before >= threads_before && threads > threads_before;
+    if (spare_after - spare_between).abs() > 0.0 || may_be_more {
         let threads_at = all.iter().position(|(name, ..)| *name == THREADS);
         all.insert(threads_at.map_or(0, |at| at + 1), write(spare_after));
     }
@@ -542,6 +545,14 @@ mod tests {
         assert_eq!(
             order(&found, &[("threads", 50.0), (MIN_SPARE, 10.0)]),
             [("maxThreads", 50.0)]
+        );
+        // Ten are kept, of which a server with eight threads tells eight.
+        assert_eq!(
+            order(
+                &[("threads", 8.0), (MIN_SPARE, 8.0)],
+                &[("threads", 55.0), (MIN_SPARE, 8.0)]
+            ),
+            [("maxThreads", 55.0), ("minSpareThreads", 8.0)]
         );
         assert_eq!(
             order(&found, &[("threads", 200.0), (MIN_SPARE, 25.0)]),

@@ -29,6 +29,7 @@ pub(crate) fn trial(id: u32, throughput_per_s: f64, signals: &[(&str, f64)]) -> 
         throughput_per_s,
         response_time_ms: ResponseTime::default(),
         errors: Errors::default(),
+        succeeded_by_code: BTreeMap::new(),
         cpu: None,
         signals: signals.iter().map(named).collect(),
         signal_origins: BTreeMap::new(),

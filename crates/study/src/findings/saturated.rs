@@ -86,12 +86,18 @@ pub(super) fn cpu(evidence: &Evidence<'_>) -> Vec<Finding> {
     let busy = |trial: &TrialRecord| Some(trial.cpu?.total).filter(|busy| *busy >= CPU_FULL);
     most(evidence, busy)
         .map(|(trial, busy, ids)| {
-            let says = format!(
-                "The CPU is what holds the flow in {} (trial {}): {:.0} % busy.",
-                name(trial),
-                trial.id,
-                busy * 100.0
-            );
+            let (name, id, percent) = (name(trial), trial.id, busy * 100.0);
+            let collector = trial.signals.get(GC_TIME).filter(|gc| **gc >= GC_MUCH);
+            let says = match collector {
+                Some(gc) => format!(
+                    "The CPU is full in {name} (trial {id}): {percent:.0} % busy, while the collector stops the \
+                     application for {:.0} % of the time.",
+                    gc * 100.0
+                ),
+                None => format!(
+                    "The CPU is what holds the flow in {name} (trial {id}): {percent:.0} % busy."
+                ),
+            };
             let found = Finding::new("cpu-saturated", says, &ids).with("cpu", busy);
             match trial.signals.get(GC_TIME) {
                 Some(gc) if *gc < GC_MUCH => found.was_not(format!(

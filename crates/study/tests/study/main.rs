@@ -21,3 +21,4 @@ mod sweep;
 #[path = "../truth/mod.rs"]
 mod truth;
 mod tune_simulated;
+mod warming;

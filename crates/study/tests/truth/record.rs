@@ -47,6 +47,7 @@ pub(crate) fn record(treatment: &Treatment, population: u32, seen: &Seen) -> Tri
         throughput_per_s: seen.throughput_per_s,
         response_time_ms: exponential(1e3 * seen.response_s),
         errors: Errors::default(),
+        succeeded_by_code: BTreeMap::new(),
         cpu: seen.cpu.map(|cpu| CpuRecord {
             user: cpu,
             total: cpu,

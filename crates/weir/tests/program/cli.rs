@@ -391,6 +391,20 @@ fn a_port_in_use_is_an_environment_error() {
         .weir(&["tune", "study.toml"])
         .ends(3)
         .says(&[&address.to_string(), "in use", &holder]);
+    // Whoever listens there would be measured instead.
+    place.write(
+        "started.toml",
+        &format!(
+            "schema = \"weir/study/1\"\n[target.command]\nrun = \"sleep 60\"\nport = {}\n[load]\nurl = \"/\"\n\
+             window = \"5 s\"\nwarm-up = \"1 s\"\n[sweep]\ndesign = \"full\"\n[sweep.factors]\nusers = [1, 2]\n",
+            address.port()
+        ),
+    );
+    place.weir(&["sweep", "started.toml"]).ends(3).says(&[
+        "in use",
+        &holder,
+        "leave `port` out of the study",
+    ]);
 }
 
 #[test]

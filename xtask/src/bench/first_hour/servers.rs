@@ -404,7 +404,10 @@ impl Start<'_> {
         )?;
         let tools = self.kit.liberty.join("bin/tools");
         let mut words = self.java();
+        // As its own script starts it: without these there is no JNDI.
+        let opened = self.kit.liberty.join("lib/platform/java/java9.options");
         words.extend([
+            format!("@{}", opened.display()),
             format!("-javaagent:{}", tools.join("ws-javaagent.jar").display()),
             "-jar".to_owned(),
             tools.join("ws-server.jar").display().to_string(),

@@ -278,6 +278,7 @@ mod tests {
                 label: label.to_owned(),
                 succeeded: 2,
                 failed: 1,
+                succeeded_by_code: BTreeMap::new(),
                 failed_by_code: BTreeMap::new(),
                 response_us,
             }],
