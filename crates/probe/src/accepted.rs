@@ -21,8 +21,13 @@ fn of_workers(parent: u32) -> Option<f64> {
     if workers.is_empty() {
         workers.push(parent);
     }
+    // Each has a channel to every other, which takes no place.
+    let channels = workers.len() - 1;
     let each: Option<Vec<usize>> = workers.into_iter().map(sockets).collect();
-    let all: usize = each?.iter().sum();
+    let places = each?
+        .into_iter()
+        .map(|sockets| sockets.saturating_sub(channels));
+    let all: usize = places.sum();
     (all > 0).then_some(all as f64)
 }
 

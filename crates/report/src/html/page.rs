@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use weir_record::{Answer, Held, Role, StudyResult, TrialRecord};
+use weir_record::{Answer, Held, Role, RunManifest, StudyResult, TrialRecord};
 use weir_stats::Method;
 
 use super::curves::{self, CurveChart, ShapeKey};
@@ -26,6 +26,8 @@ const FUNNELS_MAX: usize = 12;
 #[template(path = "report.html")]
 pub(crate) struct Page<'a> {
     question: &'a str,
+    /// Which server, from which machine, when.
+    place: String,
     status: &'static str,
     tone: &'static str,
     summary: String,
@@ -166,6 +168,7 @@ impl<'a> Page<'a> {
         let (funnels, funnels_left_out) = funnels(result);
         Self {
             question: &result.question,
+            place: place(result, input.manifest),
             status: words::status(result),
             tone: tone(result),
             summary: sentences.next().unwrap_or_default(),
@@ -293,6 +296,37 @@ fn answer_facts(answer: &Answer) -> Vec<Fact> {
 
 fn percent(share: f64) -> String {
     format!("{} %", number(share * 100.0))
+}
+
+/// `spring-boot, http://127.0.0.1:8080/ · 1 CPU · from a machine with 2 CPUs (AMD EPYC) · …`, with
+/// the moment of the start.
+fn place(result: &StudyResult, manifest: &RunManifest) -> String {
+    let target = &result.target;
+    let kind = target.recognised.iter().cloned();
+    let named = Some(target.name.clone()).filter(|name| !name.is_empty());
+    let server = kind.chain(named).collect::<Vec<_>>().join(", ");
+    let cpus = |count: &str| match count {
+        "1" => "1 CPU".to_owned(),
+        count => format!("{count} CPUs"),
+    };
+    let own = (target.cpus > 0).then(|| cpus(&target.cpus.to_string()));
+    let fact = |name: &str| manifest.machine.get(name);
+    let from = fact("cpus").map(|count| {
+        let model = fact("cpu-model").map_or_else(String::new, |model| format!(" ({model})"));
+        format!("from a machine with {}{model}", cpus(count))
+    });
+    // RFC 3339 to the minute.
+    let started = manifest
+        .started
+        .get(..16)
+        .map(|at| format!("{} UTC", at.replace('T', " ")));
+    let parts = [
+        Some(server).filter(|server| !server.is_empty()),
+        own,
+        from,
+        started,
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 fn fitted(result: &StudyResult) -> Option<Fitted> {

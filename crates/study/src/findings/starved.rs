@@ -11,10 +11,11 @@ pub(super) fn users(evidence: &Evidence<'_>) -> Vec<Finding> {
     };
     let mean_ms = trial.mean_of_all_ms().unwrap_or_default();
     let says = format!(
-        "In {} {starved:.1} requests in flight had no answer in the whole window of {:.0} s, while others had theirs after \
-         {:.0} ms: response times of the samples say nothing of them. Over all requests the mean is {mean_ms:.0} ms by Little's law, \
+        "{starved:.1} requests in flight had no answer in {} (trial {}), in the whole window of {:.0} s, while others had \
+         theirs after {:.0} ms: response times of the samples say nothing of them. Over all requests the mean is {mean_ms:.0} ms by Little's law, \
          and requirements on response times are judged with them.",
         name(trial),
+        trial.id,
         trial.window_s,
         trial.response_time_ms.mean
     );

@@ -111,7 +111,8 @@ fn a_users_nginx_is_recognised_set_and_left_as_it_was() {
     for trial in result["trials"].as_array().unwrap() {
         assert_eq!(trial["errors"]["count"], 0, "{trial:#}");
         let open = trial["signals"]["connections.occupancy"].as_f64().unwrap();
-        assert!((3.0..=5.0).contains(&open), "{trial:#}");
+        // Beside the users' four: the one that listens, and the channel to the first process.
+        assert!((5.0..=7.0).contains(&open), "{trial:#}");
     }
     assert_eq!(
         fs::read_to_string(&conf).unwrap(),
