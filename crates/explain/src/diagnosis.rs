@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::Evidence;
+use crate::evidence::{CONNECTIONS, Evidence};
 use crate::hypotheses::{
     clock::clock,
     cpu,
@@ -159,8 +159,12 @@ fn first(hypotheses: &[Hypothesis], evidence: &Evidence) -> Option<String> {
 /// place, and whoever is refused comes again later and is another request then.
 fn weight(found: &Hypothesis, evidence: &Evidence) -> Option<f64> {
     let kept = match found.id.as_str() {
-        "limit" => evidence.any_stage_refuses().then_some(1.0),
-        "network" => evidence.lost().filter(|_| !evidence.limit_refuses()),
+        "limit" => {
+            let stages = evidence.stages();
+            let refuses = stages.iter().any(|stage| evidence.refuses(stage));
+            refuses.then_some(1.0)
+        }
+        "network" => evidence.lost().filter(|_| !evidence.refuses(CONNECTIONS)),
         _ => None,
     };
     found.share.into_iter().chain(kept).reduce(f64::max)

@@ -310,16 +310,10 @@ impl Evidence {
         told.or(at_the_door.flatten())
     }
 
-    /// Whether a stage refuses requests because it is full.
-    pub(crate) fn any_stage_refuses(&self) -> bool {
-        let mut stages = self.stages().into_iter();
-        stages.any(|stage| self.refused(&stage).is_some_and(|share| share >= FAILURES))
-    }
-
-    /// Whether connections are not made or lost because the server has all that it may have.
-    pub(crate) fn limit_refuses(&self) -> bool {
-        self.refused(CONNECTIONS)
-            .is_some_and(|share| share >= FAILURES)
+    /// Whether a stage refuses requests because it is full; of `connections`: whether they are not
+    /// made or lost because the server has all that it may have.
+    pub(crate) fn refuses(&self, stage: &str) -> bool {
+        self.refused(stage).is_some_and(|share| share >= FAILURES)
     }
 
     /// The pool that is full, where it is one.

@@ -56,7 +56,7 @@ pub(crate) fn network(evidence: &Evidence, held: bool) -> Hypothesis {
         (FAILURES, FAILURES_BECAUSE),
     )
     .from(&["errors.by_code"]);
-    let refused_by_limit = evidence.limit_refuses();
+    let refused_by_limit = evidence.refuses(CONNECTIONS);
     // Much that is sent again while no request waits for it belongs to somebody else's connections.
     let seen = all_of(&[per_request.speaks_for, p99.speaks_for]);
     let verdict = any_of(&[
@@ -208,7 +208,7 @@ fn says(
         ));
     }
     if failed.speaks() {
-        let refused = if evidence.limit_refuses() {
+        let refused = if evidence.refuses(CONNECTIONS) {
             ", because the server had all the connections that it may have"
         } else {
             ""

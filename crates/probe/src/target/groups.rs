@@ -33,6 +33,8 @@ pub(crate) struct Groups {
     /// What each spent in a second, when it was read last: on a CPU, and waiting for one.
     latest: BTreeMap<ThreadId, [f64; 2]>,
     told: Vec<String>,
+    /// Whether threads have come or gone since [`Groups::small`] was last asked.
+    changed: bool,
 }
 
 /// Seconds per second of a group's threads.
@@ -62,14 +64,10 @@ impl Spent {
 }
 
 impl Groups {
-    /// Learns the names of threads that are new, and gives those of small groups.
-    pub(crate) fn learn(
-        &mut self,
-        threads: impl Iterator<Item = ThreadId>,
-        files: &mut Files,
-    ) -> Vec<ThreadId> {
+    /// Learns the names of threads that are new.
+    pub(crate) fn learn(&mut self, threads: impl Iterator<Item = ThreadId>, files: &mut Files) {
         if !files.are_here() {
-            return Vec::new();
+            return;
         }
         let at_once = if self.names.is_empty() {
             usize::MAX
@@ -80,8 +78,16 @@ impl Groups {
             .filter(|thread| !self.names.contains_key(thread))
             .take(at_once)
             .collect();
+        self.changed |= !unknown.is_empty();
         for thread in unknown {
             self.names.insert(thread, name(thread, files.scratch()));
+        }
+    }
+
+    /// The threads of small groups; `None` when they are those of the last time.
+    pub(crate) fn small(&mut self) -> Option<Vec<ThreadId>> {
+        if !std::mem::take(&mut self.changed) {
+            return None;
         }
         let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
         let named = || {
@@ -91,10 +97,8 @@ impl Groups {
         for (_, name) in named() {
             *sizes.entry(name).or_default() += 1;
         }
-        named()
-            .filter(|(_, name)| sizes[name] <= SMALL)
-            .map(|(thread, _)| thread)
-            .collect()
+        let small = named().filter(|(_, name)| sizes[name] <= SMALL);
+        Some(small.map(|(thread, _)| thread).collect())
     }
 
     /// Tells what the groups spent, from the seconds per second on a CPU and waiting for one of
@@ -130,7 +134,9 @@ impl Groups {
 
     /// Forgets threads that are not there any more.
     pub(crate) fn retain(&mut self, is_there: impl Fn(&ThreadId) -> bool) {
+        let before = self.names.len();
         self.names.retain(|thread, _| is_there(thread));
+        self.changed |= self.names.len() != before;
         self.latest.retain(|thread, _| is_there(thread));
     }
 }
@@ -191,6 +197,7 @@ mod tests {
                 .collect(),
             latest: BTreeMap::new(),
             told: Vec::new(),
+            changed: true,
         }
     }
 
@@ -245,8 +252,12 @@ mod tests {
         let names: Vec<(u32, &str)> = pool
             .chain([(1, "VM-Thread"), (2, "GC"), (3, "GC")])
             .collect();
-        let small = named(&names).learn(std::iter::empty(), &mut Files::here());
-        assert_eq!(small, [(1, 1), (1, 2), (1, 3)]);
+        let mut groups = named(&names);
+        assert_eq!(groups.small(), Some(vec![(1, 1), (1, 2), (1, 3)]));
+        assert_eq!(groups.small(), None, "none has come or gone");
+        groups.retain(|(_, tid)| *tid < 13);
+        let left = groups.small().unwrap_or_default();
+        assert_eq!(left.len(), 6, "the pool has become small: {left:?}");
     }
 
     #[test]

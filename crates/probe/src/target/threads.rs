@@ -105,8 +105,10 @@ impl Threads {
         files: &mut Files,
         reading: &mut Reading,
     ) {
-        let small = self.groups.learn(self.waits.followed(), files);
-        if self.waits.takes_turns() {
+        self.groups.learn(self.waits.followed(), files);
+        if self.waits.takes_turns()
+            && let Some(small) = self.groups.small()
+        {
             self.waits.read_always(small);
         }
         let mut each: Vec<(ThreadId, [f64; 2])> = Vec::with_capacity(WAITS_PER_SECOND);
