@@ -142,7 +142,9 @@ pub(crate) fn nameless_modules(tree: &Tree) -> Vec<Problem> {
 
 /// Whether a file was taken over unchanged from elsewhere.
 pub(crate) fn is_vendored(path: &str) -> bool {
-    is_below(path, "uplot")
+    ["uplot", "axe"]
+        .iter()
+        .any(|directory| is_below(path, directory))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! linear. All figures stand beside the picture as text.
 
 use askama::Template;
+use unicode_width::UnicodeWidthStr as _;
 use weir_metric::SignalUnit;
 use weir_record::{Stage, TrialRecord, WhenFull};
 
@@ -26,6 +27,12 @@ const MARGIN: f64 = 6.0;
 const WAITERS_MAX: usize = 12;
 /// Distance of two waiters.
 const WAITER_STEP: f64 = 9.0;
+
+/// Room for a stage's name and the server's word for it, of the picture's 420.
+const WORDS: f64 = 246.0;
+/// Widths of a bold letter of the name and of one of the server's word; wider than most are.
+const LETTER: f64 = 8.0;
+const SMALL_LETTER: f64 = 6.7;
 
 /// One drawn funnel.
 #[derive(Debug, Template)]
@@ -149,6 +156,19 @@ fn widths(limits: &[Option<f64>]) -> Vec<f64> {
         .collect()
 }
 
+/// The server's word for a stage as far as it fits beside the name. A long one has its last part,
+/// which tells it from others; in full it stands with the settings.
+fn beside(name: &str, native: &str) -> String {
+    let room = WORDS - LETTER * (name.width() + 1) as f64;
+    let fits = |word: &str| SMALL_LETTER * word.width() as f64 <= room;
+    if fits(native) {
+        return native.to_owned();
+    }
+    let ends = native.match_indices('.').map(|(at, _)| &native[at + 1..]);
+    let short = ends.map(|end| format!("…{end}")).find(|end| fits(end));
+    short.unwrap_or_default()
+}
+
 fn band(stage: &Stage, trial: &TrialRecord, limit: Option<f64>, place: Place) -> Band {
     let occupancy = trial.occupancy(&stage.name);
     let waiting = trial.waiting(&stage.name);
@@ -164,7 +184,7 @@ fn band(stage: &Stage, trial: &TrialRecord, limit: Option<f64>, place: Place) ->
     };
     Band {
         name: stage.name.clone(),
-        native: stage.native.clone().unwrap_or_default(),
+        native: beside(&stage.name, stage.native.as_deref().unwrap_or_default()),
         occupancy: text(occupancy, SignalUnit::Number),
         limit: text(limit, SignalUnit::Number),
         waiting: text(waiting, SignalUnit::Number),
@@ -242,4 +262,20 @@ fn waiters(waiting: f64, limited: bool, place: Place) -> (Vec<Spot>, Option<Spot
         .then(|| places.last().map(|(x, y)| (x + WAITER_STEP, y + 4.0)))
         .flatten();
     (places, more)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beside;
+
+    #[test]
+    fn a_long_word_keeps_the_part_that_tells_it_from_others() {
+        assert_eq!(beside("threads", "--threads"), "--threads");
+        assert_eq!(
+            beside("pool.db", "spring.datasource.hikari.maximum-pool-size"),
+            "…hikari.maximum-pool-size"
+        );
+        let long = "a-word-without-any-parts-that-is-longer-than-the-picture";
+        assert_eq!(beside("pool.db", long), "");
+    }
 }

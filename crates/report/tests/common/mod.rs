@@ -5,6 +5,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+mod sheet;
+
 use std::collections::BTreeMap;
 
 use weir_record::{
@@ -15,6 +17,8 @@ use weir_record::{
 };
 use weir_report::ReportInput;
 use weir_stats::{Estimate, Method};
+
+pub(crate) use sheet::sheet;
 
 /// CPU seconds of one request on the one CPU, and seconds of thinking and holding without CPU.
 const DEMAND_S: f64 = 0.0066;

@@ -1,22 +1,10 @@
-//! The vendored charts are the published files, unchanged.
+//! What is vendored is the published files, unchanged.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-#[test]
-fn uplot_is_unchanged() {
-    let listed = include_str!("../../assets/uplot/VERSION.md");
-    let files: [(&str, &[u8]); 2] = [
-        (
-            "uPlot.iife.min.js",
-            include_bytes!("../../assets/uplot/uPlot.iife.min.js"),
-        ),
-        (
-            "uPlot.min.css",
-            include_bytes!("../../assets/uplot/uPlot.min.css"),
-        ),
-    ];
+fn check(listed: &str, files: &[(&str, &[u8])]) {
     for (name, content) in files {
         let digest = Sha256::digest(content);
         let sum = digest.iter().fold(String::new(), |mut sum, byte| {
@@ -28,4 +16,29 @@ fn uplot_is_unchanged() {
             "{name} is {sum}"
         );
     }
+}
+
+#[test]
+fn uplot_is_unchanged() {
+    check(
+        include_str!("../../assets/uplot/VERSION.md"),
+        &[
+            (
+                "uPlot.iife.min.js",
+                include_bytes!("../../assets/uplot/uPlot.iife.min.js"),
+            ),
+            (
+                "uPlot.min.css",
+                include_bytes!("../../assets/uplot/uPlot.min.css"),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn axe_is_unchanged() {
+    check(
+        include_str!("../browser/axe/VERSION.md"),
+        &[("axe.min.js", include_bytes!("../browser/axe/axe.min.js"))],
+    );
 }
