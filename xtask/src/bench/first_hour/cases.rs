@@ -67,6 +67,17 @@ const PLACES: Limits = Limits {
     ..NOTHING
 };
 
+/// Of a server without a limit of threads.
+const FEW: Limits = Limits {
+    connections: Some(10),
+    ..NOTHING
+};
+
+const STARVED: Limits = Limits {
+    pool: Some(5),
+    ..NOTHING
+};
+
 const NOTHING: Limits = Limits {
     threads: None,
     pool: None,
@@ -109,7 +120,7 @@ const PAGE: &str = "/big.txt";
 const PASSES: &str = "/work?pause=50";
 
 #[rustfmt::skip]
-pub(super) const CASES: [Case; 30] = [
+pub(super) const CASES: [Case; 34] = [
     case("tomcat-threads", Server::Tomcat, threads(8), SLEEPS, &["threads"], &["limit threads"]),
     case("tomcat-threads-16", Server::Tomcat, threads(16), SLEEPS, &["threads"], &["limit threads"]),
     case("tomcat-cpu", Server::Tomcat, AMPLE, COMPUTES, &["cpu"], &["cpu"]),
@@ -126,6 +137,10 @@ pub(super) const CASES: [Case; 30] = [
     case("spring-lock", Server::SpringBoot, AMPLE, LOCKS, &["none"], &["locks"]),
     case("spring-pool", Server::SpringBoot, pool(5), POOLED, &["pool.db"], &["limit pool.db"]),
     asks(case("spring-away", Server::SpringBoot, AMPLE, ASKS, &["none"], &["downstream"]), 4),
+    case("virtual-cpu", Server::SpringVirtual, NOTHING, COMPUTES, &["cpu"], &["cpu"]),
+    case("virtual-connections", Server::SpringVirtual, FEW, SLEEPS, &["connections"], &["limit connections"]),
+    case("virtual-lock", Server::SpringVirtual, NOTHING, LOCKS, &["none"], &["locks"]),
+    case("virtual-pool", Server::SpringVirtual, STARVED, POOLED, &["pool.db"], &["limit pool.db"]),
     case("liberty-threads", Server::Liberty, threads(8), SLEEPS, &["threads"], &["limit threads"]),
     case("liberty-cpu", Server::Liberty, AMPLE, COMPUTES, &["cpu"], &["cpu"]),
     case("liberty-lock", Server::Liberty, AMPLE, LOCKS, &["none"], &["locks"]),

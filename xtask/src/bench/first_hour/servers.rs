@@ -19,6 +19,8 @@ use crate::workspace::Workspace;
 const CPU: &str = "0";
 const OTHER_CPU: &str = "1";
 const STARTS: Duration = Duration::from_secs(90);
+/// Where distributions install Java.
+const JAVAS: &str = "/usr/lib/jvm";
 const SOURCES: &str = "bench/first-hour";
 /// Bytes of the file that is compressed.
 const BIG: usize = 60_000;
@@ -28,6 +30,8 @@ const BIG: usize = 60_000;
 pub(super) enum Server {
     Tomcat,
     SpringBoot,
+    /// Spring Boot with a virtual thread for each request.
+    SpringVirtual,
     Liberty,
     /// Apache httpd, a process for each connection.
     Prefork,
@@ -211,7 +215,8 @@ impl Kit {
         };
         let words = match server {
             Server::Tomcat => start.tomcat()?,
-            Server::SpringBoot => start.spring_boot()?,
+            Server::SpringBoot => start.spring_boot(&[])?,
+            Server::SpringVirtual => start.spring_virtual()?,
             Server::Liberty => start.liberty()?,
             Server::Prefork => start.httpd("prefork")?,
             Server::Event => start.httpd("event")?,
@@ -249,6 +254,25 @@ impl Kit {
         }
         Ok(running)
     }
+}
+
+/// The oldest Java of this machine that has at least this release.
+fn java_since(release: u32) -> Result<PathBuf, TaskError> {
+    let homes = fs::read_dir(JAVAS).map_err(TaskError::file("read", Path::new(JAVAS)))?;
+    let of_home = |home: PathBuf| {
+        let text = fs::read_to_string(home.join("release")).ok()?;
+        let version = text
+            .lines()
+            .find_map(|line| line.strip_prefix("JAVA_VERSION=\""))?;
+        let found: u32 = version.split(['.', '"']).next()?.parse().ok()?;
+        (found >= release).then(|| (found, home.join("bin/java")))
+    };
+    let found = homes.flatten().filter_map(|home| of_home(home.path()));
+    let oldest = found.min_by_key(|(release, _)| *release);
+    oldest.map(|(_, java)| java).ok_or_else(|| TaskError::Form {
+        what: format!("the Javas in {JAVAS}"),
+        why: format!("none is {release} or later"),
+    })
 }
 
 /// A start of a server.
@@ -347,7 +371,14 @@ impl Start<'_> {
         Ok(words)
     }
 
-    fn spring_boot(&self) -> Result<Vec<String>, TaskError> {
+    /// Virtual threads begin with Java 21, and stand aside in a lock since 24.
+    fn spring_virtual(&self) -> Result<Vec<String>, TaskError> {
+        let mut words = self.spring_boot(&["--spring.threads.virtual.enabled=true"])?;
+        words[0] = java_since(24)?.display().to_string();
+        Ok(words)
+    }
+
+    fn spring_boot(&self, options: &[&str]) -> Result<Vec<String>, TaskError> {
         fs::create_dir_all(self.base).map_err(TaskError::file("write", self.base))?;
         let mut words = self.java();
         words.extend([
@@ -373,6 +404,7 @@ impl Start<'_> {
         ] {
             words.extend(limit.map(|limit| format!("--{option}={limit}")));
         }
+        words.extend(options.iter().map(|option| (*option).to_owned()));
         Ok(words)
     }
 
