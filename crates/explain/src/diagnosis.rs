@@ -17,7 +17,7 @@ use crate::hypotheses::{
     neighbour::neighbour,
     network::{accepting, in_timers, network},
     paging::paging,
-    quota::quota,
+    quota::{held_by_quota, quota},
     scheduler::scheduler,
     spawn_rate::spawn_rate,
 };
@@ -143,27 +143,24 @@ fn first(hypotheses: &[Hypothesis], evidence: &Evidence) -> Option<String> {
         .map(|found| Candidate {
             id: &found.id,
             share: weight(found, evidence),
-            within: if found.id == "network" {
-                in_timers(evidence)
-            } else {
-                found.share
+            within: match found.id.as_str() {
+                "network" => in_timers(evidence),
+                "quota" => held_by_quota(evidence).or(found.share),
+                _ => found.share,
             },
         })
         .collect();
-    explains_most(&candidates, cpu::bounds_the_rest(evidence)).map(str::to_owned)
+    // No CPU is saved by a limit, but whoever it refuses is not only slow.
+    let cpu_bounds = cpu::bounds_the_rest(evidence) && !evidence.refuses_anywhere();
+    explains_most(&candidates, cpu_bounds).map(str::to_owned)
 }
 
 /// By what a hypothesis is compared with others: its share of the requests' time, or of the
 /// requests that it kept from being answered, if that is more. A limit that refuses requests comes
-/// before what makes them slow: it is supported only where nothing else holds those that have a
-/// place, and whoever is refused comes again later and is another request then.
+/// before what makes them slow: whoever is refused comes again later and is another request then.
 fn weight(found: &Hypothesis, evidence: &Evidence) -> Option<f64> {
     let kept = match found.id.as_str() {
-        "limit" => {
-            let stages = evidence.stages();
-            let refuses = stages.iter().any(|stage| evidence.refuses(stage));
-            refuses.then_some(1.0)
-        }
+        "limit" => evidence.refuses_anywhere().then_some(1.0),
         "network" => evidence.lost().filter(|_| !evidence.refuses(CONNECTIONS)),
         _ => None,
     };

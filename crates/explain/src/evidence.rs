@@ -316,6 +316,11 @@ impl Evidence {
         self.refused(stage).is_some_and(|share| share >= FAILURES)
     }
 
+    /// Whether any stage does.
+    pub(crate) fn refuses_anywhere(&self) -> bool {
+        self.stages().iter().any(|stage| self.refuses(stage))
+    }
+
     /// The pool that is full, where it is one.
     fn only_full_pool(&self) -> Option<String> {
         let stages = self.stages().into_iter();

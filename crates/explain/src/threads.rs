@@ -47,9 +47,13 @@ pub(crate) fn request_cpu(evidence: &Evidence) -> Option<f64> {
 }
 
 /// Threads that answer requests and wait for a CPU, on average: of those that wait, no more than
-/// there are requests in flight.
+/// there are requests in flight that have none.
 pub(crate) fn request_wait(evidence: &Evidence) -> Option<f64> {
-    let most = evidence.in_flight.unwrap_or(f64::INFINITY);
+    let most = evidence.in_flight.map_or(f64::INFINITY, |in_flight| {
+        // Work that one request does on several CPUs at once tells nothing of the others.
+        let running = request_cpu(evidence).filter(|running| *running < in_flight);
+        in_flight - running.unwrap_or(0.0)
+    });
     Some(waiting(evidence)?.min(most))
 }
 

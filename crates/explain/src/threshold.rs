@@ -54,7 +54,7 @@ pub(crate) const IO_STALL_BECAUSE: &str = "below a tenth of the seconds storage 
      machine, so the server itself must read or write";
 
 /// Share of its periods in which a control group is stopped.
-pub(crate) const THROTTLED: f64 = 0.1;
+pub(crate) const THROTTLED: f64 = weir_record::THROTTLED_MIN;
 pub(crate) const THROTTLED_BECAUSE: &str = "a period lasts 100 ms mostly, so that a request meets the end of one and waits for the next; stopped in less than one of ten, at most \
      a tenth of the requests wait for that";
 

@@ -114,7 +114,7 @@ impl Signal {
 
 #[rustfmt::skip] // One signal, one line: this is a table.
 const WATCHED: &[Signal] = &[
-    signal("cpu", Share, Less, "Busy share of the CPUs that the target may use, of the time that was not stolen: (elapsed − idle − iowait − steal) / (elapsed − steal). Counts everything that runs on them. Under a quota of its control group, the share of that which the target uses itself, if it is more."),
+    signal("cpu", Share, Less, "Busy share of the CPUs that the target may use, of the time that was not stolen: (elapsed − idle − iowait − steal) / (elapsed − steal). Counts everything that runs on them. Under a quota of the control group: what its processes use over what they could. That is the quota, or what others left of the CPUs, if less."),
     signal("cpu.fullest", Share, Less, "Busy share of the one of these CPUs that is busiest in the second."),
     signal("target.cpus", Each("cpu"), Neither, "CPUs that the target may use and that are online; at most the quota of its control group."),
     signal("cpu.user", Share, Less, "Share of the target's CPUs' time spent in user mode, niced included; the total includes stolen time. How user and system share the busy time is what the kernel's ticks have met."),
@@ -134,7 +134,11 @@ const WATCHED: &[Signal] = &[
     signal("machine.context-switches", PerSecond, Less, "Context switches of all CPUs."),
     signal("target.cpu.user", Each("cpu"), Less, "CPU seconds per second that the target's processes spent in user mode, children that ended included."),
     signal("target.cpu.system", Each("cpu"), Less, "CPU seconds per second that the kernel spent for the target's processes, children that ended included."),
-    signal("target.throttled", Share, Less, "Share of its periods in which the control group of the server was stopped because its CPU quota was used up (nr_throttled of cpu.stat). Of the groups around it the one that was stopped most; 0 without a quota. On this machine only."),
+    signal("target.throttled", Share, Less, "Share of its periods in which the control group of the server was stopped because its CPU quota was used up (nr_throttled of cpu.stat). Of the groups around it the one that was stopped most; 0 without a quota."),
+    signal("target.group.cpu", Each("cpu"), Less, "CPUs that all processes of the server's control group have used, those of other programs included; only under a CPU quota, which they share."),
+    signal("target.group.memory", Bytes, Less, "Memory of the server's control group, files that are kept in memory included. Of the groups around it, the one that has used most of what it may. Only with a limit."),
+    signal("target.group.memory.limit", Bytes, Neither, "Memory that the control group may have at most (`memory.max`, `memory.limit_in_bytes`)."),
+    signal("target.group.memory.hits", PerSecond, Less, "How often the control group came to its limit and had to free memory before it got more (`max` of `memory.events`, `memory.failcnt`)."),
     signal("target.memory.rss", Bytes, Less, "Resident memory of the target's processes; memory that they share counts in each."),
     signal("target.page-faults.major", PerSecond, Less, "Page faults of the target's processes that had to fetch a page from storage, children that ended included."),
     signal("target.processes", Each("process"), Neither, "The target's processes, those that descend from the ones named included."),
@@ -189,6 +193,7 @@ const WATCHED: &[Signal] = &[
     signal("safepoints.time", Share, Less, "Seconds per second in which all threads of the virtual machine were stopped, for collections and for anything else."),
     signal("safepoints.count", PerSecond, Less, "How often all threads of the virtual machine were stopped."),
     signal("locks.contended", PerSecond, Less, "How often a thread found a monitor (`synchronized`) taken and was put to sleep; locks of java.util.concurrent are not counted."),
+    signal("jvm.processors", Each("cpu"), Neither, "Processors that the virtual machine reckons with when it chooses a collector and sizes its pools (`availableProcessors`)."),
     signal("jvm.threads", Each("thread"), Neither, "Platform threads of the virtual machine, daemons included."),
     signal("jvm.threads.daemon", Each("thread"), Neither, "Daemons among the threads of the virtual machine."),
     signal("request-threads.seen", Each("thread"), Neither, "Threads of the virtual machine that serve a request: a servlet or a filter stands in their stack. From thread dumps, which take a thousandth of its time at most; virtual threads are not in them. In seconds without a dump the signals of this kind are absent."),

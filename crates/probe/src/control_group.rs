@@ -1,160 +1,133 @@
-//! How much of its CPUs a control group may use.
+//! The control groups of a process: what they let it use, and what they have used of that.
 //!
-//! After `scheduler/sched-bwc.rst` and `cgroup-v2.rst` of the kernel's documentation.
+//! A process is in one group of each controller, and bound by the groups around that one as well:
+//! the tightest counts. Of another machine the same files are read.
 
-use std::fs;
+mod bandwidth;
+mod memory;
+
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use crate::files::Files;
 use crate::kept_file::KeptFile;
-use crate::kernel_text::{lines, number, number_after, words};
+use crate::kernel_text::lines;
+use crate::reading::{Reading, put};
+
+pub(crate) use bandwidth::{LIMITS, Quota, TIME, Used};
+use memory::Memory;
 
 /// Where distributions mount the hierarchies of control groups.
 pub(crate) const ROOT: &str = "/sys/fs/cgroup";
-/// Directories in which the hierarchy with the quotas can be mounted, below [`ROOT`].
-pub(crate) const LIMITS: [&str; 3] = ["cpu", "cpu,cpuacct", "cpuacct,cpu"];
-/// Those of version 2, which alone has none of its own.
+/// Directories of version 2 below [`ROOT`]: it alone has none of its own.
 pub(crate) const UNIFIED: [&str; 2] = ["", "unified"];
 
-/// How many CPUs' time a group may use at most, by its own quota and those of the groups around it.
-#[derive(Debug, Default)]
-pub(crate) struct Quota(Vec<Bandwidth>);
-
-/// The quota of one group.
+/// The groups of one process. They are looked up in the first reading.
 #[derive(Debug)]
-struct Bandwidth {
-    quota: Written,
-    /// `cpu.stat`: how often the quota was used up.
-    stat: KeptFile,
-    last: Option<Stopped>,
+pub(crate) struct ControlGroups {
+    pid: u32,
+    found: Option<(Quota, Memory)>,
 }
 
-/// Where a quota stands.
-#[derive(Debug)]
-enum Written {
-    /// `cpu.cfs_quota_us` and `cpu.cfs_period_us`; −1 is none.
-    V1(KeptFile, KeptFile),
-    /// `cpu.max`: quota (or `max`) and period.
-    V2(KeptFile),
-}
-
-/// What a group's `cpu.stat` has counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stopped {
-    periods: u64,
-    throttled: u64,
-}
-
-impl Quota {
-    /// The quotas that a process is under.
-    pub(crate) fn of_process(pid: u32) -> Self {
-        let text = fs::read(format!("/proc/{pid}/cgroup")).unwrap_or_default();
-        let name = cpu_group(&text);
-        name.map_or_else(Self::default, |name| Self::below(Path::new(ROOT), &name))
+impl ControlGroups {
+    pub(crate) fn of(pid: u32) -> Self {
+        Self { pid, found: None }
     }
 
-    /// Those of a group and of the groups around it.
-    pub(crate) fn below(root: &Path, name: &Path) -> Self {
-        let places = LIMITS.iter().chain(&UNIFIED).map(|place| root.join(place));
-        let directories = places.flat_map(|place| {
-            let groups = name.ancestors().map(move |group| place.join(group));
-            groups.collect::<Vec<_>>()
+    /// Reads what the groups allow and have used. Under a quota the target's CPUs are full when it
+    /// is used up, however idle they are, and by whichever process of the group: the share is then
+    /// that of what the group could have used, its quota or what others left of the CPUs, if that
+    /// is less. `used_cpus` is what the target itself used.
+    pub(crate) fn sample(
+        &mut self,
+        now: Instant,
+        used_cpus: Option<f64>,
+        files: &mut Files,
+        reading: &mut Reading,
+    ) {
+        let (quota, memory) = self.found.get_or_insert_with(|| {
+            let named = groups_of(self.pid, files);
+            let root = Path::new(ROOT);
+            (
+                Quota::of(root, &named, files),
+                Memory::of(root, &named, files),
+            )
         });
-        Self(
-            directories
-                .filter_map(|directory| Bandwidth::of(&directory))
-                .collect(),
-        )
-    }
-
-    /// The least of them; infinite without any.
-    pub(crate) fn cpus(&mut self, files: &mut Files) -> f64 {
-        let each = self.0.iter_mut().filter_map(|one| one.cpus(files));
-        each.fold(f64::INFINITY, f64::min)
-    }
-}
-
-impl Quota {
-    /// The share of its periods in which a group was stopped since the call before, because its
-    /// quota was used up: that of the group that was stopped most. 0 without a quota; `None` in the
-    /// first call.
-    pub(crate) fn throttled(&mut self, files: &mut Files) -> Option<f64> {
-        // All of them are read, so that each has something to compare with in the next call.
-        let each: Vec<Option<f64>> = self.0.iter_mut().map(|one| one.throttled(files)).collect();
-        each.into_iter()
-            .try_fold(0.0, |most, one| Some(f64::max(most, one?)))
-    }
-}
-
-impl Bandwidth {
-    fn of(directory: &Path) -> Option<Self> {
-        Some(Self {
-            quota: Written::of(directory)?,
-            stat: kept(&directory.join("cpu.stat")),
-            last: None,
-        })
-    }
-
-    fn cpus(&mut self, files: &mut Files) -> Option<f64> {
-        self.quota.cpus(files)
-    }
-
-    /// A group that does not run has no periods, and was not stopped. The root has no such file.
-    fn throttled(&mut self, files: &mut Files) -> Option<f64> {
-        let Some(now) = self.stat.read(files).and_then(Stopped::parse) else {
-            return Some(0.0);
+        put(reading, "target.throttled", quota.throttled(files));
+        memory.sample(now, files, reading);
+        let limit = quota.cpus(files);
+        let whole_group = quota.used_cpus(now, files);
+        let (Some(&cpus), Some(&busy)) = (reading.get("target.cpus"), reading.get("cpu")) else {
+            return;
         };
-        let before = self.last.replace(now)?;
-        let periods = now.periods.saturating_sub(before.periods);
-        let throttled = now.throttled.saturating_sub(before.throttled);
-        Some(throttled as f64 / periods.max(1) as f64)
-    }
-}
-
-impl Stopped {
-    fn parse(text: &[u8]) -> Option<Self> {
-        Some(Self {
-            periods: number_after(text, b"nr_periods")?,
-            throttled: number_after(text, b"nr_throttled")?,
-        })
-    }
-}
-
-impl Written {
-    fn of(directory: &Path) -> Option<Self> {
-        let [v2, quota, period] =
-            ["cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"].map(|name| directory.join(name));
-        if v2.is_file() {
-            return Some(Self::V2(kept(&v2)));
+        if limit <= 0.0 || limit >= cpus {
+            return;
         }
-        quota
-            .is_file()
-            .then(|| Self::V1(kept(&quota), kept(&period)))
-    }
-
-    fn cpus(&mut self, files: &mut Files) -> Option<f64> {
-        let first = |text: &[u8]| words(text).next().and_then(number);
-        let (quota, period) = match self {
-            Self::V1(quota, period) => (first(quota.read(files)?)?, first(period.read(files)?)?),
-            Self::V2(max) => {
-                let mut columns = words(max.read(files)?).map(number);
-                (columns.next()??, columns.next()??)
-            }
-        };
-        (period > 0).then(|| quota as f64 / period as f64)
+        put(reading, "target.cpus", Some(limit));
+        put(reading, "target.group.cpu", whole_group);
+        let used = used_cpus.into_iter().chain(whole_group).reduce(f64::max);
+        if let Some(used) = used {
+            let idle = cpus * (1.0 - busy);
+            let could = limit.min(used + idle);
+            put(
+                reading,
+                "cpu",
+                Some((used / could).min(1.0)).filter(|_| could > 0.0),
+            );
+        }
     }
 }
 
-/// The path of the group that limits a process's CPU, as `/proc/PID/cgroup` tells it: of the
-/// controller `cpu`, or of version 2.
-pub(crate) fn cpu_group(text: &[u8]) -> Option<PathBuf> {
+/// The groups that a process is in, as `/proc/PID/cgroup` tells them.
+#[derive(Debug, Default)]
+pub(crate) struct Named {
+    cpu: Option<PathBuf>,
+    cpuacct: Option<PathBuf>,
+    memory: Option<PathBuf>,
+}
+
+impl Named {
+    fn parse(text: &[u8]) -> Self {
+        let of = |controller: &str| group(text, controller);
+        Self {
+            cpu: of("cpu"),
+            cpuacct: of("cpuacct"),
+            memory: of("memory"),
+        }
+    }
+
+    /// One path for the group of every controller.
+    pub(crate) fn everywhere(name: &Path) -> Self {
+        let name = Some(name.to_owned());
+        Self {
+            cpu: name.clone(),
+            cpuacct: name.clone(),
+            memory: name,
+        }
+    }
+}
+
+fn groups_of(pid: u32, files: &mut Files) -> Named {
+    let mut file = KeptFile::new(format!("/proc/{pid}/cgroup"));
+    file.read(files).map(Named::parse).unwrap_or_default()
+}
+
+/// How many CPUs' time the control groups of a process of this machine let it use; infinite without
+/// a quota.
+pub(crate) fn quota_of(pid: u32) -> f64 {
+    let mut files = Files::here();
+    Quota::of_process(pid, &mut files).cpus(&mut files)
+}
+
+/// The path of the group of one controller, or of version 2.
+fn group(text: &[u8], controller: &str) -> Option<PathBuf> {
     let groups = lines(text).filter_map(|line| {
         let mut columns = std::str::from_utf8(line).ok()?.splitn(3, ':').skip(1);
         Some((columns.next()?, columns.next()?))
     });
     let mut groups: Vec<(&str, &str)> = groups.collect();
     groups.retain(|(controllers, _)| {
-        controllers.is_empty() || controllers.split(',').any(|one| one == "cpu")
+        controllers.is_empty() || controllers.split(',').any(|one| one == controller)
     });
     // In a system with both versions, a controller is in one of them.
     let group = groups
@@ -164,38 +137,35 @@ pub(crate) fn cpu_group(text: &[u8]) -> Option<PathBuf> {
     group.map(|(_, path)| PathBuf::from(path.trim_start_matches('/')))
 }
 
-/// A file of a group, opened once.
+/// The directories of a group and of the groups around it, in each of these places.
+fn directories(root: &Path, places: &[&str], name: Option<&PathBuf>) -> Vec<PathBuf> {
+    let places = places.iter().chain(&UNIFIED).map(|place| root.join(place));
+    let inside = |place: PathBuf| {
+        let groups = name.into_iter().flat_map(|name| name.ancestors());
+        groups.map(move |group| place.join(group))
+    };
+    places.flat_map(inside).collect()
+}
+
+/// A file of a group.
 pub(crate) fn kept(path: &Path) -> KeptFile {
     KeptFile::new(path.to_string_lossy())
 }
 
-#[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_group_is_stopped_in_the_periods_in_which_its_quota_was_used_up() {
-        let root = tempfile::tempdir().unwrap();
-        let group = root.path().join("cpu/app");
-        fs::create_dir_all(&group).unwrap();
-        let write = |name: &str, text: &str| fs::write(group.join(name), text).unwrap();
-        write("cpu.cfs_quota_us", "50000\n");
-        write("cpu.cfs_period_us", "100000\n");
-        write(
-            "cpu.stat",
-            "nr_periods 10\nnr_throttled 4\nthrottled_time 7\n",
-        );
-        let mut files = Files::here();
-        let mut quota = Quota::below(root.path(), Path::new("app"));
-        assert_eq!(quota.throttled(&mut files), None, "nothing to compare with");
-        write(
-            "cpu.stat",
-            "nr_periods 20\nnr_throttled 12\nthrottled_time 9\n",
-        );
-        assert_eq!(quota.throttled(&mut files), Some(0.8));
-        assert_eq!(quota.throttled(&mut files), Some(0.0), "it does not run");
-        let mut none = Quota::below(root.path(), Path::new("other"));
-        assert_eq!(none.throttled(&mut files), Some(0.0));
-    }
+/// The file, if it is there.
+fn there(path: &Path, files: &mut Files) -> Option<KeptFile> {
+    let mut file = kept(path);
+    file.read(files).is_some().then_some(file)
 }
+
+/// Tells that these files of each directory are going to be looked for.
+fn announce(directories: &[PathBuf], names: &[&str], files: &mut Files) {
+    let paths = directories.iter().flat_map(|directory| {
+        let inside = names.iter().map(|name| directory.join(name));
+        inside.map(|path| path.to_string_lossy().into_owned())
+    });
+    files.prepare(paths);
+}
+
+#[cfg(test)]
+mod tests;

@@ -31,6 +31,7 @@
 mod accepted;
 mod arrivals;
 mod busy;
+mod control_group;
 mod counters;
 mod cpu;
 mod error;
@@ -46,10 +47,10 @@ mod kernel_text;
 mod listeners;
 mod machine;
 mod origin;
+mod other_namespaces;
 mod own;
 mod paging;
 mod pressure;
-mod quota;
 mod reading;
 mod source;
 mod system;
@@ -66,6 +67,7 @@ pub use far_machine::{FarMachine, FarProcess};
 pub use httpd::HttpdSource;
 pub use listeners::{listening_ports, processes_listening, servers_listening, user_listening};
 pub use machine::{MachineFacts, free_memory_bytes, machine_facts, online_cpus};
+pub use other_namespaces::{passes_on_to, process_in_other_namespace};
 pub use reading::{Reading, SignalName};
 pub use source::{
     MbeanRead, MbeanValue, Metric, MetricRow, NameTable, Origins, PostgresqlClient, Rule, Source,

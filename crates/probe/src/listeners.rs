@@ -78,7 +78,7 @@ pub fn listening_ports(pid: u32) -> Vec<u16> {
 }
 
 /// Ports and inodes of all listening sockets of a network namespace.
-fn listening(folder: &str) -> Vec<(u16, u64)> {
+pub(crate) fn listening(folder: &str) -> Vec<(u16, u64)> {
     let lines = listening_lines(folder);
     lines.iter().filter_map(|line| listener(line)).collect()
 }
@@ -110,7 +110,7 @@ pub(crate) fn listener(line: &[u8]) -> Option<(u16, u64)> {
 }
 
 /// Inodes of the sockets that a process has open.
-fn sockets(pid: u32) -> HashSet<u64> {
+pub(crate) fn sockets(pid: u32) -> HashSet<u64> {
     let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
         return HashSet::new();
     };

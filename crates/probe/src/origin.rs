@@ -27,6 +27,10 @@ pub(crate) fn of_system(name: &str) -> Option<&'static str> {
         ) => "/proc/net/netstat",
         ("tcp", _) => "sock_diag, or /proc/net/tcp",
         (_, "target.throttled") => "cpu.stat of the process's control groups",
+        (_, "target.group.cpu") => "cpuacct.usage or cpu.stat of the process's control group",
+        ("target", name) if name.starts_with("target.group.memory") => {
+            "memory.* of the process's control groups"
+        }
         ("target", name) if name.contains("run-queue-wait") => "/proc/PID/task/*/schedstat",
         ("target", name) if name.contains("context-switches") => "/proc/PID/task/*/status",
         ("target", name) if name.contains("time-slices") || name == "target.threads.ran" => {

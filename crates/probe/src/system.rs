@@ -28,7 +28,7 @@ pub(crate) struct System {
     frequency: Frequency,
     counters: TargetCounters,
     target: Option<Target>,
-    tcp: Option<Tcp>,
+    tcp: Vec<Tcp>,
 }
 
 impl System {
@@ -38,7 +38,7 @@ impl System {
         target_cpus: Option<CpuSet>,
         units: ProcessUnits,
         target: Option<Target>,
-        tcp: Option<Tcp>,
+        tcp: Vec<Tcp>,
         network: Option<u32>,
     ) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl System {
         if let Some(target) = &mut self.target {
             target.sample(now, forks, files, reading);
         }
-        if let Some(tcp) = &mut self.tcp {
+        for tcp in &mut self.tcp {
             tcp.sample(files, reading);
         }
         forks

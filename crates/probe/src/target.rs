@@ -13,8 +13,8 @@ use rustix::process::Pid;
 use rustix::thread::sched_getaffinity;
 use weir_metric::CpuSet;
 
+use crate::control_group::{ControlGroups, quota_of};
 use crate::files::{Files, numbered};
-use crate::quota::Quota;
 use crate::reading::{Reading, put};
 
 use family::Family;
@@ -29,8 +29,8 @@ pub(crate) struct Target {
     family: Family,
     threads: Threads,
     storage: Storage,
-    /// The quota of the first of the processes, on this machine.
-    quota: Quota,
+    /// The control groups of the first of the processes.
+    groups: Option<ControlGroups>,
 }
 
 impl Target {
@@ -41,9 +41,7 @@ impl Target {
             family: Family::new(roots, units),
             threads: Threads::new(),
             storage: Storage::default(),
-            quota: roots
-                .first()
-                .map_or_else(Quota::default, |pid| Quota::of_process(*pid)),
+            groups: roots.first().copied().map(ControlGroups::of),
         }
     }
 
@@ -69,8 +67,9 @@ impl Target {
         put(reading, "target.cpu.user", spent.user_cpus);
         put(reading, "target.cpu.system", spent.system_cpus);
         let used = spent.user_cpus.zip(spent.system_cpus);
-        if let Some((user, system)) = used.filter(|_| files.are_here()) {
-            self.within_quota(user + system, files, reading);
+        if let Some(groups) = &mut self.groups {
+            let used_cpus = used.map(|(user, system)| user + system);
+            groups.sample(now, used_cpus, files, reading);
         }
         put(
             reading,
@@ -89,25 +88,12 @@ impl Target {
         let processes = self.family.thread_counts().map(|(pid, _)| pid);
         self.storage.sample(now, processes, files, reading);
     }
-
-    /// Under a quota the target's CPUs are full when it is used up, however idle they are.
-    fn within_quota(&mut self, used_cpus: f64, files: &mut Files, reading: &mut Reading) {
-        put(reading, "target.throttled", self.quota.throttled(files));
-        let quota = self.quota.cpus(files);
-        let (Some(&cpus), Some(&busy)) = (reading.get("target.cpus"), reading.get("cpu")) else {
-            return;
-        };
-        if quota > 0.0 && quota < cpus {
-            put(reading, "target.cpus", Some(quota));
-            put(reading, "cpu", Some((used_cpus / quota).min(1.0).max(busy)));
-        }
-    }
 }
 
 /// How many CPUs' time the control group of a process of this machine may use; nothing without a
 /// quota.
 pub fn quota_of_process(pid: u32) -> Option<f64> {
-    let cpus = Quota::of_process(pid).cpus(&mut Files::here());
+    let cpus = quota_of(pid);
     cpus.is_finite().then_some(cpus)
 }
 

@@ -165,9 +165,14 @@ pub(crate) struct Tcp {
     ports: Vec<u16>,
     /// Which of them is that of a gateway in front of the target.
     gate: Option<u16>,
+    /// Where the tables of their network namespace are.
+    folder: String,
     source: Source,
     attempts: Option<SockDiag>,
 }
+
+/// The tables of this network namespace.
+const OWN: &str = "/proc/net";
 
 #[derive(Debug)]
 enum Source {
@@ -176,28 +181,44 @@ enum Source {
 }
 
 impl Source {
-    fn tables(ports: &[u16]) -> Self {
+    /// The tables in a folder, which are those of a network namespace.
+    fn tables(ports: &[u16], folder: &str) -> Self {
         let ports: Vec<String> = ports.iter().map(|port| format!("{port:04X}")).collect();
         // Of the other side's address the port is never needed.
         let local = format!(":({})$", ports.join("|"));
-        let table = |path: &str| KeptFile::table(path, local.as_str());
-        Self::Tables([table("/proc/net/tcp"), table("/proc/net/tcp6")])
+        let table = |name: &str| KeptFile::table(format!("{folder}/{name}"), local.as_str());
+        Self::Tables([table("tcp"), table("tcp6")])
     }
+}
+
+fn in_order(ports: &[u16]) -> Vec<u16> {
+    let mut ports = ports.to_vec();
+    ports.sort_unstable();
+    ports.dedup();
+    ports
 }
 
 impl Tcp {
     pub(crate) fn new(ports: &[u16]) -> Self {
-        let mut ports = ports.to_vec();
-        ports.sort_unstable();
-        ports.dedup();
-        let source =
-            SockDiag::open(&ports).map_or_else(|_| Source::tables(&ports), Source::Monitor);
-        let attempts = SockDiag::open_attempts(&ports).ok();
+        let ports = in_order(ports);
+        Self::asking(SockDiag::open(&ports).ok(), ports, OWN.to_owned())
+    }
+
+    /// The ports of the network namespace of a process, which is another one than this.
+    pub(crate) fn of_namespace(ports: &[u16], pid: u32) -> Self {
+        let ports = in_order(ports);
+        let monitor = SockDiag::open_in_namespace_of(pid, &ports).ok();
+        Self::asking(monitor, ports, format!("/proc/{pid}/net"))
+    }
+
+    fn asking(monitor: Option<SockDiag>, ports: Vec<u16>, folder: String) -> Self {
         Self {
+            source: monitor.map_or_else(|| Source::tables(&ports, &folder), Source::Monitor),
+            // Clients are in this namespace, wherever the server is.
+            attempts: SockDiag::open_attempts(&ports).ok(),
             ports,
             gate: None,
-            source,
-            attempts,
+            folder,
         }
     }
 
@@ -208,13 +229,12 @@ impl Tcp {
 
     /// The ports of another machine, whose socket monitor cannot be asked.
     pub(crate) fn of_tables(ports: &[u16]) -> Self {
-        let mut ports = ports.to_vec();
-        ports.sort_unstable();
-        ports.dedup();
+        let ports = in_order(ports);
         Self {
-            source: Source::tables(&ports),
+            source: Source::tables(&ports, OWN),
             ports,
             gate: None,
+            folder: OWN.to_owned(),
             attempts: None,
         }
     }
@@ -249,7 +269,7 @@ impl Tcp {
                 return Some(counts);
             }
             // Refused, or too old for the question: the tables from now on.
-            self.source = Source::tables(&self.ports);
+            self.source = Source::tables(&self.ports, &self.folder);
         }
         let Source::Tables([version4, version6]) = &mut self.source else {
             return None;
@@ -369,7 +389,7 @@ mod tests {
         let mut tcp = Tcp::new(&[address.port()]);
         assert!(matches!(tcp.source, Source::Monitor(_)));
         let by_monitor = tcp.count(&mut files).unwrap();
-        tcp.source = Source::tables(&tcp.ports);
+        tcp.source = Source::tables(&tcp.ports, OWN);
         // The kernel gives a table page by page: while others connect, rows stand in it twice.
         let mut as_monitor = || {
             let mut by_tables = tcp.count(&mut files).unwrap();

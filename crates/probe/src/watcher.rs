@@ -108,29 +108,40 @@ enum Machine {
     Unseen,
 }
 
+/// The readers of the watched ports' connections; `network` is the process whose network namespace
+/// they are in, when that is not this process's. The gateway is on this machine, and so are its.
+fn connections(plan: &WatchPlan, network: Option<u32>) -> Vec<Tcp> {
+    let gate = plan.gate.map(|gate| gate.port);
+    let here = |ports: Vec<u16>| -> Option<Tcp> {
+        (!ports.is_empty()).then(|| Tcp::new(&ports).naming_gate(gate))
+    };
+    let ports = (!plan.ports.is_empty()).then_some(&plan.ports);
+    let readers = match (&plan.machine, network) {
+        (WatchedMachine::Far(_), _) => [ports.map(|ports| Tcp::of_tables(ports)), None],
+        (_, Some(pid)) => [
+            ports.map(|ports| Tcp::of_namespace(ports, pid)),
+            here(gate.into_iter().collect()),
+        ],
+        (_, None) => [here(plan.ports.iter().copied().chain(gate).collect()), None],
+    };
+    readers.into_iter().flatten().collect()
+}
+
 impl Watcher {
     /// A watcher that has read nothing yet.
     pub fn new(plan: WatchPlan) -> Self {
         let (pids, ports) = (&plan.target_pids, &plan.ports);
-        let gate = plan.gate.map(|gate| gate.port);
         let units = match &plan.machine {
             WatchedMachine::Far(far) => far.units(),
             WatchedMachine::This | WatchedMachine::Unseen => ProcessUnits::here(),
         };
         let target = (!pids.is_empty()).then(|| Target::new(pids, units));
-        let tcp = match &plan.machine {
-            // The gateway is on this machine, and so are its connections.
-            WatchedMachine::Far(_) => (!ports.is_empty()).then(|| Tcp::of_tables(ports)),
-            WatchedMachine::This | WatchedMachine::Unseen => {
-                let ports: Vec<u16> = ports.iter().copied().chain(gate).collect();
-                (!ports.is_empty()).then(|| Tcp::new(&ports).naming_gate(gate))
-            }
-        };
         let is_here = matches!(plan.machine, WatchedMachine::This);
         let network = pids
             .first()
             .copied()
             .filter(|&pid| is_here && is_apart(pid));
+        let tcp = connections(&plan, network);
         let is_same_network = is_here && network.is_none();
         let has_arrivals = plan.arrivals && is_here && !pids.is_empty() && !ports.is_empty();
         let arrivals = has_arrivals.then(|| ArrivalWatch::start(pids, ports));

@@ -245,11 +245,13 @@ pub fn disturbance(record: &TrialRecord, target_cpus: u32) -> Option<String> {
     })
 }
 
-/// The share of the target's CPUs that neither is idle nor was used by the target itself; under a
-/// quota these CPUs are what the quota is worth.
+/// The share of the target's CPUs that neither is idle nor was used by the target itself. Under a
+/// quota these CPUs are what the quota is worth, and all processes of the group that has it are the
+/// target's: they are there in production as well.
 pub fn used_by_others(record: &TrialRecord, target_cpus: u32) -> Option<f64> {
     let signal = |name: &str| record.signals.get(name).copied();
     let own = signal("target.cpu.user")? + signal("target.cpu.system")?;
+    let own = own.max(signal("target.group.cpu").unwrap_or(own));
     let cpus = signal(names::TARGET_CPUS).filter(|cpus| *cpus > 0.0);
     let cpus = cpus.unwrap_or(f64::from(target_cpus.max(1)));
     Some(record.cpu?.total - own / cpus)

@@ -39,6 +39,7 @@ mod slice;
 mod spawn_rate;
 mod steady;
 mod stored_seconds;
+mod throttled;
 mod timeline;
 mod timeline_file;
 mod treatment;
@@ -92,6 +93,7 @@ pub use spawn_rate::{
     SPAWN_AGREES, SPAWN_CPU_MAX, SPAWN_OCCUPIED_MAX, SPAWN_WAIT_MIN_S, SpawnRate,
 };
 pub use steady::steady_rate;
+pub use throttled::THROTTLED_MIN;
 pub use timeline::{Reading, Timeline, TimelineError};
 pub use timeline_file::TimelineFile;
 pub use treatment::{Level, Levels, Role, START, Treatment, Window, start_levels};

@@ -217,7 +217,7 @@ impl Server for Liberty {
     fn watched(&self) -> Watched {
         // Weir's application counts every wait, also those of no length, which its server leaves
         // out.
-        let reads = [mbeans::stress(), mbeans::liberty()].concat();
+        let reads = [mbeans::stress(), mbeans::liberty(), mbeans::machine()].concat();
         self.server.watched(self.server.mbeans(reads))
     }
 

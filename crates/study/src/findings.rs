@@ -20,6 +20,7 @@ mod saturated;
 mod spawn_rate;
 mod stages;
 mod starved;
+mod throttled;
 mod unexplained;
 
 use weir_record::{Finding, TargetFacts, TrialRecord};
@@ -38,13 +39,14 @@ pub(crate) struct Evidence<'a> {
 /// A rule: some findings, mostly none.
 type Rule = fn(&Evidence<'_>) -> Vec<Finding>;
 
-const RULES: [Rule; 23] = [
+const RULES: [Rule; 24] = [
     gate::holds,
     gate::turns_away,
     stages::pool_waits,
     stages::threads_never_full,
     saturated::threads_full,
     idle_threads::wake,
+    throttled::by_quota,
     saturated::cpu,
     saturated::garbage,
     saturated::database,

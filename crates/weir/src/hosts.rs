@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use weir_exchange::{decimal_reading, is_near, kind};
+use weir_probe::{passes_on_to, process_in_other_namespace, processes_listening};
 
 use crate::error::ExpectedError;
 use crate::output;
@@ -31,6 +32,25 @@ pub(crate) struct NamedHost {
 /// Whether an address is one of this machine: only of those a socket can be bound to.
 pub(crate) fn is_here(address: SocketAddr) -> bool {
     UdpSocket::bind((address.ip(), 0)).is_ok()
+}
+
+/// The process of this machine that serves at an address, also in another network namespace: that
+/// of a container at its own address. Docker's proxy of a published port is not the server, and its
+/// CPU is not the server's: whose port that is, is told.
+pub(crate) fn process_serving(address: SocketAddr) -> Option<u32> {
+    if !is_here(address) {
+        return process_in_other_namespace(address);
+    }
+    let pid = processes_listening(address.port()).first().copied()?;
+    let Some(inside) = passes_on_to(pid) else {
+        return Some(pid);
+    };
+    output::talk(&format!(
+        "port {} is passed on by docker-proxy (process {pid}): name the container's own address, http://{inside}, so that \
+         the server is looked at and the proxy is left out",
+        address.port()
+    ));
+    None
 }
 
 /// Prints the hosts that are going to be loaded, and refuses public ones that nobody allowed.

@@ -92,11 +92,22 @@ pub(crate) fn idle_threads(evidence: &Evidence) -> Hypothesis {
     .verdict(verdict, says)
 }
 
-/// Of the threads that wait for a CPU, the share that can have no request: whoever has one waits
-/// behind these.
+/// Of those that a request finds in front of it when it waits for a CPU, the share that can have no
+/// request: the larger of what two counts say. Of the threads that wait, no more have a request
+/// than there are requests. And of the times that a thread was put on a CPU, at least one in a
+/// second was that of each thread that ran without a request; where all wait equally long for their
+/// turn, the queue is made up as its arrivals are (Little's law).
 fn others_in_the_queue(evidence: &Evidence) -> Option<f64> {
-    let all = waiting(evidence).filter(|all| *all > 0.0)?;
-    Some((1.0 - evidence.in_flight? / all).max(0.0))
+    let in_flight = evidence.in_flight?;
+    let all = waiting(evidence).filter(|all| *all > 0.0);
+    let by_places = all.map(|all| 1.0 - in_flight / all);
+    let turns = evidence.signal("target.time-slices");
+    let by_turns = evidence
+        .signal(RAN)
+        .zip(turns.filter(|turns| *turns > 0.0))
+        .map(|(ran, turns)| ((ran - in_flight) / turns).min(1.0));
+    let most = by_places.into_iter().chain(by_turns).reduce(f64::max)?;
+    Some(most.max(0.0))
 }
 
 fn kernel_part(evidence: &Evidence) -> Option<f64> {
@@ -149,6 +160,18 @@ mod tests {
             "{}",
             all.summary
         );
+    }
+
+    /// As many wait as there are requests: the queue's length alone does not tell who is in it.
+    #[test]
+    fn whose_turns_they_are_tells_who_is_in_a_short_queue() {
+        let waits = ("target.run-queue-wait", 17.0);
+        let short = left_over(&[waits, ("target.time-slices", 9_000.0)]);
+        let share = idle_threads(&short).share;
+        assert!(share.is_some_and(|share| share > 0.7), "{share:?}");
+        assert_eq!(diagnose(&short).first.as_deref(), Some("idle-threads"));
+        let untold = left_over(&[waits]);
+        assert_eq!(diagnose(&untold).first.as_deref(), Some("cpu"));
     }
 
     #[test]

@@ -40,14 +40,16 @@ pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
     // The innermost one is what the others wait behind.
     let innermost = stages.iter().rfind(|stage| stage.holds() == Some(true));
     let unknown = stages.is_empty() || stages.iter().any(|stage| stage.holds().is_none());
+    let is_held =
+        innermost.is_some_and(|stage| cpu_full != Some(false) || stage.stands_before(behind));
+    // Whatever makes those slow that have a place: who was refused was refused by a limit.
+    let refusing = stages.iter().rfind(|stage| stage.refuses());
+    let innermost = refusing.filter(|_| is_held).or(innermost);
     let verdict = match innermost {
+        Some(stage) if stage.refuses() => Verdict::Supported,
         Some(_) if cpu_full == Some(true) => Verdict::NotSupported,
         Some(_) if cpu_full.is_none() => Verdict::NotMeasured,
-        Some(stage)
-            if behind.is_some() && !stage.name.starts_with("pool.") && stage.at_rate.is_none() =>
-        {
-            Verdict::NotSupported
-        }
+        Some(_) if is_held => Verdict::NotSupported,
         Some(_) => Verdict::Supported,
         None if unknown => Verdict::NotMeasured,
         None => Verdict::NotSupported,
@@ -99,6 +101,12 @@ impl Stage {
     fn holds(&self) -> Option<bool> {
         let waits = all_of(&[self.waits.speaks_for, self.full.speaks_for]);
         if self.refuses() { Some(true) } else { waits }
+    }
+
+    /// Whether it is in front of what holds those that have a place: a pool and a cap on the rate
+    /// are told apart from that by themselves.
+    fn stands_before(&self, holder: Option<&str>) -> bool {
+        holder.is_some() && !self.name.starts_with("pool.") && self.at_rate.is_none()
     }
 
     fn refuses(&self) -> bool {
@@ -328,6 +336,22 @@ mod tests {
             all.summary
         );
         assert!(!all.hypothesis("network").unwrap().is_supported());
+        let own = [
+            ("cpu", 0.93),
+            ("target.cpu.user", 1.7),
+            ("target.cpu.system", 0.1),
+        ];
+        let full = [told.as_slice(), &own].concat();
+        let all = crate::diagnosis::diagnose(&refused(&full, 0.62));
+        assert_eq!(
+            all.first.as_deref(),
+            Some("limit"),
+            "a full CPU refuses nobody: {}",
+            all.summary
+        );
+        assert!(all.hypothesis("cpu").unwrap().is_supported());
+        let held = limits(&refused(&told, 0.62), Some("a lock"));
+        assert_eq!(held.verdict, Verdict::Supported, "nor does a lock");
         let ample = [told.as_slice(), &[("connections.limit", 8192.0)]].concat();
         let all = crate::diagnosis::diagnose(&refused(&ample, 0.62));
         assert_eq!(all.first.as_deref(), Some("network"), "nobody knows whose");

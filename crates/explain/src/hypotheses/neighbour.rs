@@ -67,7 +67,7 @@ pub(crate) fn neighbour(evidence: &Evidence) -> Hypothesis {
 
 /// Share of the server's CPUs that neither it nor the load generator used. Where the load generator
 /// may run on the same CPUs, all that it used counts as used there, so that nobody is blamed for
-/// the load's own work.
+/// the load's own work. Who shares a quota with the server is no neighbour.
 pub(crate) fn foreign(evidence: &Evidence) -> Option<f64> {
     let cpus = evidence.cpus?;
     let busy = evidence.busy_cpus()?;
@@ -75,7 +75,9 @@ pub(crate) fn foreign(evidence: &Evidence) -> Option<f64> {
         Some(false) => 0.0,
         Some(true) | None => evidence.signal("load.cpu").unwrap_or(0.0),
     };
-    Some(((busy - evidence.target_cpu()? - load) / cpus).max(0.0))
+    let own = evidence.target_cpu()?;
+    let own = own.max(evidence.signal("target.group.cpu").unwrap_or(own));
+    Some(((busy - own - load) / cpus).max(0.0))
 }
 
 #[cfg(test)]

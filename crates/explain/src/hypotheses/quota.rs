@@ -3,10 +3,13 @@
 use crate::evidence::Evidence;
 use crate::hypothesis::{Hypothesis, Test, Unit, any_of};
 use crate::threads::request_wait;
-use crate::threshold::{THROTTLED, THROTTLED_BECAUSE};
+use crate::threshold::{MATTERS, THROTTLED, THROTTLED_BECAUSE};
 use crate::words::{number, percent};
 
 const LARGER: &str = "the same run with a larger quota (`cpu.max`, a container's CPU limit); or with no more threads than the quota can run";
+
+/// Share of its periods in which a group is stopped, from which on it is stopped as a rule.
+const MOST_PERIODS: f64 = 0.5;
 
 pub(crate) fn quota(evidence: &Evidence) -> Hypothesis {
     let throttled = evidence.signal("target.throttled");
@@ -22,16 +25,26 @@ pub(crate) fn quota(evidence: &Evidence) -> Hypothesis {
         .filter(|share| *share >= THROTTLED)
         .and(evidence.share_of_requests(request_wait(evidence)));
     let says = match throttled {
-        None => "Whether the server's control group was stopped was not recorded: it takes its process, on this machine."
-            .to_owned(),
-        Some(0.0) => "The server's control group was never stopped because of a CPU quota.".to_owned(),
+        None => {
+            "Whether the server's control group was stopped was not recorded: it takes its process."
+                .to_owned()
+        }
+        Some(0.0) => {
+            "The server's control group was never stopped because of a CPU quota.".to_owned()
+        }
         Some(throttled) => {
             let of = evidence
                 .cpus
                 .map_or_else(String::new, |cpus| format!(" of {} CPUs", number(cpus)));
+            let others = others(evidence).map_or_else(String::new, |others| {
+                format!(
+                    " Other processes of the group used {} CPUs of it.",
+                    number(others)
+                )
+            });
             format!(
                 "The quota{of} of the server's control group was used up in {} of its periods: then its threads stand \
-                 still until the next one, however idle the machine is.",
+                 still until the next one, however idle the machine is.{others}",
                 percent(throttled)
             )
         }
@@ -44,6 +57,19 @@ pub(crate) fn quota(evidence: &Evidence) -> Hypothesis {
     .test(stopped)
     .idea("larger-quota", LARGER)
     .verdict(verdict, says)
+}
+
+/// All of the time, where the quota is used up in most of its periods: that the CPUs are full is
+/// the quota's doing then, the work on them included.
+pub(crate) fn held_by_quota(evidence: &Evidence) -> Option<f64> {
+    let throttled = evidence.signal("target.throttled")?;
+    (throttled >= MOST_PERIODS).then_some(1.0)
+}
+
+/// CPUs that other processes of the group used, where that is not little.
+fn others(evidence: &Evidence) -> Option<f64> {
+    let others = evidence.signal("target.group.cpu")? - evidence.target_cpu()?;
+    (others >= MATTERS * evidence.cpus?).then_some(others)
 }
 
 #[cfg(test)]
@@ -61,6 +87,18 @@ mod tests {
             stopped.says.contains("80 % of its periods"),
             "{}",
             stopped.says
+        );
+        let mut shared = evidence(&[
+            ("target.throttled", 0.8),
+            ("target.cpu.user", 0.3),
+            ("target.cpu.system", 0.0),
+            ("target.group.cpu", 0.5),
+        ]);
+        shared.cpus = Some(0.5);
+        let says = quota(&shared).says;
+        assert!(
+            says.contains("Other processes of the group used 0.20 CPUs"),
+            "{says}"
         );
         assert_eq!(
             of(&[("target.throttled", 0.02)]).verdict,

@@ -4,22 +4,18 @@
 //! `cgroup-v2.rst` of the kernel's documentation. Version 1 has a hierarchy of directories for each
 //! controller, in which a group has the same path as a rule; version 2 has one for all.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use weir_metric::CpuSet;
 
+use crate::control_group::{LIMITS, Named, Quota, ROOT, TIME, UNIFIED, Used, kept};
 use crate::files::Files;
 use crate::kept_file::KeptFile;
-use crate::kernel_text::{number, number_after, words};
-use crate::quota::{LIMITS, Quota, ROOT, UNIFIED, kept};
 
 use super::kernel::Kernel;
 use super::{Busy, BusyError};
 
-/// Directories in which the hierarchy that counts time can be mounted, below [`ROOT`].
-const TIME: [&str; 3] = ["cpuacct", "cpu,cpuacct", "cpuacct,cpu"];
 const SETS: &str = "cpuset";
 
 /// Reads a group. One that is not there yet, or not any more, is looked for in each reading.
@@ -33,19 +29,10 @@ pub(super) struct GroupReader {
 /// A group that was found.
 #[derive(Debug)]
 struct Group {
-    usage: Usage,
+    used: Used,
     cpus: Vec<KeptFile>,
     quota: Quota,
     last_s: Option<f64>,
-}
-
-/// The file that counts what the group has used.
-#[derive(Debug)]
-enum Usage {
-    /// `cpuacct.usage`, in nanoseconds.
-    V1(KeptFile),
-    /// `usage_usec` of `cpu.stat`.
-    V2(KeptFile),
 }
 
 impl GroupReader {
@@ -59,11 +46,11 @@ impl GroupReader {
 
     pub(super) fn read(&mut self, now: Instant) -> Result<Option<Busy>, BusyError> {
         if self.found.is_none() {
-            self.found = Group::find(Path::new(ROOT), &self.path);
+            self.found = Group::find(Path::new(ROOT), &self.path, self.kernel.files());
         }
         let since = self.kernel.read(now)?;
         let used = match &mut self.found {
-            Some(group) => group.used_s(self.kernel.files()),
+            Some(group) => group.used.seconds(self.kernel.files()),
             None => None,
         };
         let Some((group, used_s)) = self.found.as_mut().zip(used) else {
@@ -88,63 +75,36 @@ impl GroupReader {
 
 impl Group {
     /// A group by its directory, or by its path in the hierarchies below `root`.
-    fn find(root: &Path, path: &Path) -> Option<Self> {
+    fn find(root: &Path, path: &Path, files: &mut Files) -> Option<Self> {
         let name = name_of(root, path);
-        let itself = path.is_absolute().then(|| Usage::in_directory(path));
-        let usage = itself.flatten().or_else(|| {
-            let places = TIME.iter().chain(&UNIFIED);
-            places
-                .map(|place| root.join(place).join(&name))
-                .find_map(|directory| Usage::in_directory(&directory))
-        })?;
+        let itself = path.is_absolute().then(|| path.to_owned());
+        let places = TIME.iter().chain(&UNIFIED);
+        let directories = places.map(|place| root.join(place).join(&name));
+        let used = itself
+            .into_iter()
+            .chain(directories)
+            .find_map(|directory| Used::in_directory(&directory, files))?;
         let sets = [
             root.join(SETS).join(&name).join("cpuset.effective_cpus"),
             root.join(&name).join("cpuset.cpus.effective"),
             path.join("cpuset.cpus.effective"),
         ];
         Some(Self {
-            usage,
+            used,
             cpus: sets
                 .into_iter()
                 .filter(|file| file.is_file())
                 .map(|file| kept(&file))
                 .collect(),
-            quota: Quota::below(root, &name),
+            quota: Quota::of(root, &Named::everywhere(&name), files),
             last_s: None,
         })
-    }
-
-    /// CPU seconds that it has used.
-    fn used_s(&mut self, files: &mut Files) -> Option<f64> {
-        match &mut self.usage {
-            Usage::V1(file) => {
-                let nanos = words(file.read(files)?).next().and_then(number)?;
-                Some(nanos as f64 * 1e-9)
-            }
-            Usage::V2(file) => {
-                let micros = number_after(file.read(files)?, b"usage_usec")?;
-                Some(micros as f64 * 1e-6)
-            }
-        }
     }
 
     /// The CPUs of its set; `None`: it has none of its own.
     fn set(&mut self, files: &mut Files) -> Option<CpuSet> {
         let mut sets = self.cpus.iter_mut();
         sets.find_map(|file| std::str::from_utf8(file.read(files)?).ok()?.parse().ok())
-    }
-}
-
-impl Usage {
-    fn in_directory(directory: &Path) -> Option<Self> {
-        let v1 = directory.join("cpuacct.usage");
-        if v1.is_file() {
-            return Some(Self::V1(kept(&v1)));
-        }
-        let v2 = directory.join("cpu.stat");
-        // The same name in version 1 counts how often the quota was used up.
-        let counts = fs::read(&v2).is_ok_and(|text| number_after(&text, b"usage_usec").is_some());
-        counts.then(|| Self::V2(kept(&v2)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use weir_metric::CpuSet;
 
-use crate::quota::Quota;
+use crate::control_group::Quota;
 use crate::target::affinity;
 use crate::target::family::Family;
 use crate::target::process::ProcessUnits;
@@ -23,11 +23,14 @@ pub(super) struct ProcessesReader {
 impl ProcessesReader {
     pub(super) fn new(pids: Vec<u32>) -> Self {
         let units = ProcessUnits::here();
+        let mut kernel = Kernel::new();
         let first = pids.first();
         Self {
             family: Family::new(&pids, units),
-            quota: first.map_or_else(Quota::default, |pid| Quota::of_process(*pid)),
-            kernel: Kernel::new(),
+            quota: first.map_or_else(Quota::default, |pid| {
+                Quota::of_process(*pid, kernel.files())
+            }),
+            kernel,
             pids,
         }
     }
@@ -42,12 +45,20 @@ impl ProcessesReader {
         };
         let in_use = spent.user_cpus.zip(spent.system_cpus);
         let allowed = self.allowed();
+        let quota = self.quota.cpus(self.kernel.files());
+        let whole_group = self.quota.used_cpus(now, self.kernel.files());
         Ok(since
             .zip(in_use)
             .zip(allowed)
             .and_then(|((since, (user, system)), allowed)| {
-                let quota = self.quota.cpus(self.kernel.files());
-                Busy::of(user + system, since.available(&allowed).min(quota))
+                let own = user + system;
+                let cpus = since.available(&allowed);
+                // Whoever is in the same group uses the same quota.
+                if quota < cpus {
+                    Busy::of(own.max(whole_group.unwrap_or(own)), quota)
+                } else {
+                    Busy::of(own, cpus)
+                }
             }))
     }
 

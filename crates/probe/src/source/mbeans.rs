@@ -156,6 +156,16 @@ pub fn undertow() -> Vec<MbeanRead> {
     ]
 }
 
+/// The machine as the virtual machine sees it.
+pub fn machine() -> Vec<MbeanRead> {
+    let processors = "AvailableProcessors";
+    vec![level(
+        "java.lang:type=OperatingSystem",
+        processors,
+        "jvm.processors",
+    )]
+}
+
 /// All of these, for a server of which nothing is known.
 pub fn all() -> Vec<MbeanRead> {
     [
@@ -166,6 +176,7 @@ pub fn all() -> Vec<MbeanRead> {
         liberty(),
         stress(),
         undertow(),
+        machine(),
     ]
     .concat()
 }

@@ -11,8 +11,9 @@ use std::time::Instant;
 use crate::reading::{Reading, put};
 use weir_metric::describe;
 
-/// What the signal of a limit ends in.
-const LIMIT: &str = ".limit";
+/// What signals end in of which a server writes -1 when it has no such thing: a limit, or threads
+/// of its own (Tomcat with virtual threads).
+const NONE_IS_NEGATIVE: [&str; 4] = [".limit", ".occupancy", ".idle", ".waiting"];
 
 /// What becomes of the figures that a rule finds.
 #[derive(Debug, Clone, PartialEq)]
@@ -144,10 +145,12 @@ impl Figures {
             .into_iter()
             .filter(|found| found.figure.is_finite() && describe(&found.signal).is_some());
         for found in known {
-            // Servers write -1 for a limit that they do not have: how much the others add up to is
-            // not known then.
-            let is_no_limit = found.figure < 0.0 && found.signal.ends_with(LIMIT);
-            let figure = if is_no_limit { f64::NAN } else { found.figure };
+            // How much the others add up to is not known then.
+            let may_be_none = NONE_IS_NEGATIVE
+                .iter()
+                .any(|end| found.signal.ends_with(end));
+            let is_none = found.figure < 0.0 && may_be_none;
+            let figure = if is_none { f64::NAN } else { found.figure };
             let sum = sums.entry((found.signal, found.rule)).or_default();
             match found.role {
                 Role::Value => {
@@ -163,7 +166,7 @@ impl Figures {
                 Role::Per => *sum.per.get_or_insert(0.0) += figure,
             }
         }
-        sums.retain(|_, sum| !sum.value.is_some_and(f64::is_nan));
+        sums.retain(|_, sum| !sum.total().is_some_and(f64::is_nan));
         sums
     }
 }
@@ -320,6 +323,27 @@ mod tests {
         assert!(!nobody.contains_key("pool.db.wait"));
         let anew = second(rules, at(10.0, 4.0, 9.0, 5.0), at(1.0, 1.0, 1.0, 6.0));
         assert!(!anew.contains_key("pool.db.wait"));
+    }
+
+    /// Tomcat 11 with virtual threads: busy, threads and limit all read -1.
+    #[test]
+    fn what_a_server_does_not_have_is_no_figure() {
+        let rules = vec![
+            Rule::level("threads.occupancy"),
+            Rule::level("threads.idle"),
+            Rule::level("threads.limit"),
+            Rule::level("pool.db.occupancy"),
+        ];
+        let told = vec![
+            found(0, Role::Value, "threads.occupancy", -1.0),
+            found(1, Role::Value, "threads.idle", -1.0),
+            found(1, Role::Less, "threads.idle", -1.0),
+            found(2, Role::Value, "threads.limit", -1.0),
+            found(3, Role::Value, "pool.db.occupancy", 5.0),
+        ];
+        let reading = second(rules, Vec::new(), told);
+        let names: Vec<&str> = reading.keys().map(crate::SignalName::as_str).collect();
+        assert_eq!(names, ["pool.db.occupancy"]);
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //! here by hand, because the known crates have no filter programs and allocate for each socket
 //! that is told.
 
-use std::os::fd::OwnedFd;
+use std::fs::File;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -15,6 +16,8 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
     sockopt,
 };
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use super::{LISTEN, SYN_SENT, Socket, place};
 
@@ -52,6 +55,19 @@ impl SockDiag {
     /// Asks for the sockets that have one of these ports.
     pub(super) fn open(ports: &[u16]) -> Result<Self, Errno> {
         Self::ask(question(ports, LOCAL_PORT_IS, states()))
+    }
+
+    /// As `open`, in the network namespace of a process: the monitor is asked in the one in which
+    /// the socket was made. Only root may go there, and a thread of its own does.
+    pub(super) fn open_in_namespace_of(pid: u32, ports: &[u16]) -> Result<Self, Errno> {
+        let namespace = File::open(format!("/proc/{pid}/ns/net")).map_err(|_| Errno::ACCESS)?;
+        let ports = ports.to_vec();
+        let opened = std::thread::spawn(move || {
+            let network = Some(LinkNameSpaceType::Network);
+            move_into_link_name_space(namespace.as_fd(), network)?;
+            Self::open(&ports)
+        });
+        opened.join().unwrap_or(Err(Errno::IO))
     }
 
     /// Asks for the attempts to connect to one of these ports.

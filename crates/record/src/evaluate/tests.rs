@@ -268,6 +268,22 @@ fn missed_seconds_and_steal_are_told() {
     }
     let record = evaluate(&within_quota, 5..20, &context(&treatment)).unwrap();
     assert_eq!(record.notes, [""; 0]);
+
+    // So is what another process of the group uses of the quota.
+    let mut sidecar = recording(20, 0);
+    for second in 0..20 {
+        sidecar.add_signals(
+            second,
+            signals(&[
+                ("target.cpu.user", 0.1),
+                ("target.cpu.system", 0.0),
+                ("target.cpus", 0.7),
+                ("target.group.cpu", 0.35),
+            ]),
+        );
+    }
+    let record = evaluate(&sidecar, 5..20, &context(&treatment)).unwrap();
+    assert_eq!(record.notes, [""; 0]);
 }
 
 #[test]

@@ -28,6 +28,7 @@ pub(crate) fn reads(executor: Option<MbeanRead>) -> Vec<MbeanRead> {
         mbeans::tomcat_jdbc(),
         mbeans::hikari(),
         mbeans::stress(),
+        mbeans::machine(),
     ]
     .concat()
 }

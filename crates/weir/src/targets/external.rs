@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use url::Url;
 use weir_metric::CpuSet;
-use weir_probe::{FarMachine, WatchedMachine, cpus_of_process, processes_listening};
+use weir_probe::{FarMachine, WatchedMachine, cpus_of_process};
 use weir_server::{
     External, ExternalLimit, ExternalOptions, Found, JmxAgent, Machine, ProcessFacts, Server,
     SetBy, recognise,
@@ -152,8 +152,8 @@ fn whereabouts(
     job: &Job,
 ) -> Result<Whereabouts, ExpectedError> {
     let Some(name) = &spec.ssh else {
-        let here = hosts::is_here(address);
-        let behind_port = || processes_listening(address.port()).first().copied();
+        let found = hosts::process_serving(address);
+        let here = found.is_some() || hosts::is_here(address);
         return Ok(Whereabouts {
             machine: if here {
                 WatchedMachine::This
@@ -161,7 +161,7 @@ fn whereabouts(
                 WatchedMachine::Unseen
             },
             cpus: None,
-            pid: spec.pid.or_else(|| here.then(behind_port).flatten()),
+            pid: spec.pid.or(found),
         });
     };
     check(spec, job)?;
@@ -200,10 +200,7 @@ pub(crate) fn cpus_of_running(spec: &ExternalSpec) -> Option<CpuSet> {
             .ok()?
             .socket_addrs(|| None)
             .ok()?;
-        let here = addresses
-            .into_iter()
-            .find(|address| hosts::is_here(*address))?;
-        processes_listening(here.port()).first().copied()
+        addresses.into_iter().find_map(hosts::process_serving)
     };
     cpus_of_process(spec.pid.or_else(behind_port)?)
 }

@@ -69,7 +69,7 @@ fn what_cannot_be_looked_at_is_refused_with_the_way_out() {
     place
         .weir(&["init", "http://203.0.113.7/"])
         .ends(2)
-        .says(&["not this machine"]);
+        .says(&["neither this machine nor a container of it"]);
     assert_eq!(place.names(), Vec::<String>::new());
 }
 

@@ -6,12 +6,14 @@
 
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
 
+mod container;
 mod explain;
 mod httpd;
 mod idle_threads;
 mod init;
 mod jmeter;
 mod liberty;
+mod namespace;
 mod nginx;
 mod own_server;
 mod spring;

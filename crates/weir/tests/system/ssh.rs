@@ -8,65 +8,19 @@
 //! They need `sshd`, `ssh` and `ip`.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::namespace::{Namespace, inside, start_server, succeeds};
 use crate::support::{PATIENCE, Place, assert_valid, json_file, names_in, skipped, wait_for};
 use rustix::process::Signal;
-use serde_json::Value;
 
 /// How long a short sweep may take on a busy machine.
 const SWEEP: Duration = Duration::from_secs(180);
 
 /// Runs a command to its end; false when it fails.
-fn succeeds(command: &mut Command) -> bool {
-    let output = command.stdin(Stdio::null()).output();
-    output.is_ok_and(|output| output.status.success())
-}
-
-/// A network of its own, removed at the end.
-struct Namespace {
-    name: String,
-    address: String,
-}
-
-impl Namespace {
-    /// `None` when this user may not make one.
-    fn make() -> Option<Self> {
-        let number = std::process::id() % 60_000;
-        let name = format!("weir-test-{number}");
-        let ip = |words: &str| succeeds(Command::new("ip").args(words.split(' ')));
-        if !rustix::process::geteuid().is_root() || !ip(&format!("netns add {name}")) {
-            return None;
-        }
-        let network = format!("10.213.{}", number % 250);
-        let namespace = Self {
-            address: format!("{network}.2"),
-            name,
-        };
-        let name = &namespace.name;
-        let (outer, inner) = (format!("wo{number}"), format!("wi{number}"));
-        let made = ip(&format!(
-            "link add {outer} type veth peer name {inner} netns {name}"
-        )) && ip(&format!("addr add {network}.1/30 dev {outer}"))
-            && ip(&format!("link set {outer} up"))
-            && ip(&format!("-n {name} addr add {network}.2/30 dev {inner}"))
-            && ip(&format!("-n {name} link set {inner} up"))
-            && ip(&format!("-n {name} link set lo up"));
-        made.then_some(namespace)
-    }
-}
-
-impl Drop for Namespace {
-    fn drop(&mut self) {
-        // The interfaces go with it.
-        succeeds(Command::new("ip").args(["netns", "delete", &self.name]));
-    }
-}
-
 /// The other machine: an sshd and a sample server.
 struct FarMachine {
     folder: tempfile::TempDir,
@@ -235,44 +189,6 @@ fn start_sshd(folder: &Path, namespace: Option<&Namespace>) -> Child {
         .stderr(log)
         .spawn()
         .unwrap()
-}
-
-fn start_server(address: &str, namespace: Option<&Namespace>) -> (Child, String) {
-    let mut server = inside(namespace, Path::new(env!("CARGO_BIN_EXE_weir")))
-        .args([
-            "sample-server",
-            "--with-parent",
-            "--rows=1000",
-            "--admin=127.0.0.1:0",
-        ])
-        .arg(format!("--listen={address}:0"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    let ready: Value = serde_json::from_str(&line).unwrap();
-    let listen = ready["listen"].as_str().unwrap();
-    let port = listen.rsplit(':').next().unwrap().to_owned();
-    (server, port)
-}
-
-/// A program in the network of the other machine.
-fn inside(namespace: Option<&Namespace>, program: &Path) -> Command {
-    match namespace {
-        Some(namespace) => {
-            let mut command = Command::new("ip");
-            command
-                .args(["netns", "exec", &namespace.name])
-                .arg(program);
-            command
-        }
-        None => Command::new(program),
-    }
 }
 
 /// The only run of a place.

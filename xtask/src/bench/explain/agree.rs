@@ -8,7 +8,7 @@ use super::{Diagnosis, Hypothesis};
 use crate::error::TaskError;
 
 /// Findings that name a cause, and the hypotheses one of which must not be refused then.
-const SAME: [(&str, &[&str]); 11] = [
+const SAME: [(&str, &[&str]); 12] = [
     ("threads-saturated", &["limit"]),
     ("pool-waits", &["limit"]),
     ("database-full", &["limit"]),
@@ -18,6 +18,7 @@ const SAME: [(&str, &[&str]); 11] = [
     ("backlog-overflow", &["network", "limit", "spawn-rate"]),
     ("spawn-rate-plateau", &["spawn-rate"]),
     ("idle-threads-wake", &["idle-threads"]),
+    ("cpu-throttled", &["quota"]),
     ("cpu-saturated", &["cpu", "garbage-collection", "quota"]),
     ("gc-pressure", &["garbage-collection"]),
 ];

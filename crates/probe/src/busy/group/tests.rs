@@ -1,8 +1,9 @@
 //! Directories laid out as the kernel lays them out, and the group of this process itself.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::fs;
+
 use super::*;
-use crate::quota::cpu_group;
 
 fn layout(files: &[(&str, &str)]) -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
@@ -17,9 +18,13 @@ fn layout(files: &[(&str, &str)]) -> tempfile::TempDir {
 /// Seconds used, set and quota of a group.
 fn seen(root: &Path, path: &Path) -> Option<(f64, Option<String>, f64)> {
     let mut files = Files::here();
-    let mut group = Group::find(root, path)?;
+    let mut group = Group::find(root, path, &mut files)?;
     let set = group.set(&mut files).map(|set| set.to_string());
-    Some((group.used_s(&mut files)?, set, group.quota.cpus(&mut files)))
+    Some((
+        group.used.seconds(&mut files)?,
+        set,
+        group.quota.cpus(&mut files),
+    ))
 }
 
 #[test]
@@ -80,33 +85,13 @@ fn without_a_quota_there_is_no_bound() {
     );
 }
 
-#[test]
-fn the_group_of_a_process() {
-    for (text, group) in [
-        ("0::/a.slice/b.service\n", Some("a.slice/b.service")),
-        (
-            "4:memory:/m\n3:cpu,cpuacct:/app\n0::/unified\n",
-            Some("app"),
-        ),
-        ("3:cpuset:/set\n0::/\n", Some("")),
-        ("3:cpuset:/set\n", None),
-        ("nothing\n", None),
-    ] {
-        assert_eq!(
-            cpu_group(text.as_bytes()),
-            group.map(PathBuf::from),
-            "{text}"
-        );
-    }
-}
-
 /// The kernel of the machine that the tests run on.
 #[test]
 fn the_group_around_everything_uses_cpu_time() {
     let mut files = Files::here();
-    let mut group = Group::find(Path::new(ROOT), Path::new("/")).unwrap();
-    let before = group.used_s(&mut files).unwrap();
-    while group.used_s(&mut files).unwrap() <= before {
+    let mut group = Group::find(Path::new(ROOT), Path::new("/"), &mut files).unwrap();
+    let before = group.used.seconds(&mut files).unwrap();
+    while group.used.seconds(&mut files).unwrap() <= before {
         std::hint::black_box(0);
     }
     let mut reader = GroupReader::new(PathBuf::from("no-such-group"));

@@ -165,6 +165,7 @@ const KNOWN: &[Row] = &[
     Row("nodejs_gc_duration_seconds_sum", Nothing, "gc.time", Growth),
     Row("nodejs_gc_duration_seconds_count", Nothing, "gc.count", Growth),
     Row("python_gc_collections_total", Nothing, "gc.count", Growth),
+    Row("system_cpu_count", Nothing, "jvm.processors", Level),
     Row("jvm_threads_live_threads", Nothing, "jvm.threads", Level),
     Row("jvm_threads_current", Nothing, "jvm.threads", Level),
     Row("nodejs_eventloop_lag_seconds", Nothing, "event-loop.lag", Level),

@@ -14,6 +14,7 @@ use crate::{far, hosts, output};
 pub(super) struct Place {
     url: Url,
     port: u16,
+    addresses: Vec<SocketAddr>,
     /// Path and query.
     pub(super) path: String,
 }
@@ -38,14 +39,19 @@ impl Place {
             .to_socket_addrs()
             .map_err(|error| wrong(&format!("failed to find the host: {error}")))?
             .collect();
-        if !over_ssh && !addresses.iter().any(|address| hosts::is_here(*address)) {
+        let is_here = |address: &SocketAddr| {
+            hosts::is_here(*address) || hosts::process_serving(*address).is_some()
+        };
+        if !over_ssh && !addresses.iter().any(is_here) {
             return Err(wrong(
-                "the host is not this machine: to look at its processes and files, say how ssh reaches it (--ssh HOST)",
+                "the host is neither this machine nor a container of it whose server this user may see: to look at its \
+                 processes and files, say how ssh reaches it (--ssh HOST)",
             ));
         }
         Ok(Self {
             path: url[Position::BeforePath..Position::AfterQuery].to_owned(),
             port,
+            addresses,
             url,
         })
     }
@@ -68,8 +74,12 @@ pub(super) struct Looked {
 pub(super) fn look(place: &Place) -> Result<Option<Looked>, ExpectedError> {
     let port = place.port;
     let machine = Machine::here();
-    let pids = processes_listening(port);
-    let Some(pid) = pids.first().copied() else {
+    let mut addresses = place.addresses.iter().copied();
+    let Some(pid) = addresses.find_map(hosts::process_serving) else {
+        if !processes_listening(port).is_empty() {
+            // It is a proxy, which was said.
+            return Ok(None);
+        }
         let Some(user) = user_listening(port) else {
             return Err(ExpectedError::Environment(format!(
                 "{}: nothing listens on port {port} of this machine; start the server first",
@@ -141,7 +151,7 @@ mod tests {
         // Documentation addresses (RFC 5737): nothing is sent to them.
         for (typed, says) in [
             ("https://127.0.0.1/", "behind the TLS"),
-            ("http://203.0.113.7/", "not this machine"),
+            ("http://203.0.113.7/", "neither this machine"),
             ("127.0.0.1:8080", "http://HOST:PORT/PATH"),
             ("file:///x", "http://HOST:PORT/PATH"),
         ] {

@@ -1,7 +1,7 @@
 //! What is watched: the server of a study, whatever stands behind a URL, or a process.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,7 +9,6 @@ use std::sync::atomic::AtomicBool;
 use weir_metric::is_stage;
 use weir_probe::{
     FarProcess, MetricsUrl, Source, WatchPlan, WatchedMachine, listening_ports, mbeans,
-    processes_listening,
 };
 use weir_record::{CpuScope, RunDirectory, failed_to};
 use weir_server::{Found, Journal, Server};
@@ -19,7 +18,7 @@ use crate::commands::watch::WatchArguments;
 use crate::commands::watch::over_ssh::{self, FarSubject};
 use crate::error::{ExpectedError, environment};
 use crate::job::Job;
-use crate::{commands_of, output, put_back, targets};
+use crate::{commands_of, hosts, output, put_back, targets};
 
 /// What is watched.
 pub(crate) struct Subject {
@@ -187,15 +186,15 @@ fn of_url(typed: &str, arguments: &WatchArguments) -> Result<Subject, ExpectedEr
         let configuration = arguments.ssh_config.as_deref();
         return Ok(over_ssh::of_url(machine, configuration, typed, port)?.into());
     }
-    let addresses: Vec<IpAddr> = (host.trim_matches(['[', ']']), port)
+    let addresses: Vec<SocketAddr> = (host.trim_matches(['[', ']']), port)
         .to_socket_addrs()
         .map_err(|error| wrong(format!("failed to find the host: {error}")))?
-        .map(|address: SocketAddr| address.ip())
         .collect();
     // A URL of a page of metrics is read as one.
     let page = is_page_of_metrics(url.path()).then(|| typed.parse::<MetricsUrl>());
     let page = page.transpose().map_err(|error| wrong(failed_to(&error)))?;
-    let here = addresses.iter().all(IpAddr::is_loopback);
+    let found = addresses.iter().copied().find_map(hosts::process_serving);
+    let here = found.is_some() || addresses.iter().all(|address| address.ip().is_loopback());
     let told = page.is_some() || !arguments.metrics.is_empty() || !arguments.jolokia.is_empty();
     if !here && !told {
         return Err(wrong(
@@ -204,11 +203,7 @@ fn of_url(typed: &str, arguments: &WatchArguments) -> Result<Subject, ExpectedEr
                 .to_owned(),
         ));
     }
-    let pids: Vec<u32> = if here {
-        processes_listening(port).into_iter().take(1).collect()
-    } else {
-        Vec::new()
-    };
+    let pids: Vec<u32> = found.into_iter().collect();
     if here && pids.is_empty() {
         output::talk(&format!(
             "no process that listens on port {port} can be seen: its connections are watched, and all CPUs of the machine"
