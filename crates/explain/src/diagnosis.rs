@@ -215,9 +215,27 @@ fn summary(hypotheses: &[Hypothesis], first: Option<&str>, time: &[TimePart]) ->
     } else {
         format!(" Also supported: {}.", others.join(", "))
     };
-    format!("{}{share}. {}{others}", first.claim, first.says)
+    let work = mostly_work(first, time).map_or_else(String::new, |work| {
+        format!(
+            " Most of their time, {}, is the work itself on a CPU: less work a request shortens that, and this only the rest.",
+            percent(work)
+        )
+    });
+    format!("{}{share}. {}{others}{work}", first.claim, first.says)
 }
 
+/// The part of the requests' time that is work on a CPU, where the answer is something else that
+/// accounts for less.
+fn mostly_work(first: &Hypothesis, time: &[TimePart]) -> Option<f64> {
+    let work = time.iter().find(|part| part.what == ON_A_CPU)?.share;
+    let explained = first.share?;
+    (work >= MOST && work > explained).then_some(work)
+}
+
+/// Part of the time from which on it is most of it.
+const MOST: f64 = 0.5;
+/// How the time on a CPU is called.
+const ON_A_CPU: &str = "working on a CPU";
 /// How the time of threads that could run is called.
 const FOR_A_CPU: &str = "waiting for a CPU";
 
@@ -261,7 +279,7 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
             evidence.signal("target.blocked"),
         ),
     ];
-    let working = part("working on a CPU", request_cpu(evidence));
+    let working = part(ON_A_CPU, request_cpu(evidence));
     let mut parts: Vec<TimePart> = std::iter::once(working)
         .chain(stages)
         .chain(ends)
@@ -357,6 +375,32 @@ mod tests {
             ("target.run-queue-wait", 0.5),
         ];
         assert_eq!(with(&storing).as_deref(), Some("disk"));
+    }
+
+    /// One user of a server with virtual threads: 85 % CPU, which is not yet full.
+    #[test]
+    fn an_answer_that_is_less_than_the_work_itself_says_so() {
+        let mut hops = evidence(&[
+            ("cpu", 0.85),
+            ("target.cpu.user", 0.7),
+            ("target.cpu.system", 0.12),
+            ("target.run-queue-wait", 0.14),
+        ]);
+        hops.in_flight = Some(1.0);
+        hops.cpus = Some(1.0);
+        let told = diagnose(&hops);
+        assert_eq!(told.first.as_deref(), Some("scheduler"), "{}", told.summary);
+        assert!(
+            told.summary.contains("82 %, is the work itself"),
+            "{}",
+            told.summary
+        );
+        let full = diagnose(&evidence(&WORKING));
+        assert!(
+            !full.summary.contains("is the work itself"),
+            "{}",
+            full.summary
+        );
     }
 
     #[test]

@@ -69,6 +69,7 @@ impl Agent {
         if let Some(agent) = Self::find(vm)? {
             return Ok(agent);
         }
+        vm.is_reached()?;
         let attach = Attach::to(vm)?;
         let until = Instant::now() + patience;
         let failed = |why: String| JvmError::Agent {

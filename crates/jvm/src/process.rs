@@ -117,6 +117,21 @@ impl Vm {
         sent.map_err(|error| failed(error.into()))
     }
 
+    /// Whether an agent inside can be asked from here, with the reason why not: one that Weir loads
+    /// listens on the loopback of the virtual machine's own network.
+    pub fn is_reached(&self) -> Result<(), JvmError> {
+        let network = |of: &str| fs::read_link(format!("/proc/{of}/ns/net")).ok();
+        let theirs = network(&self.pid.to_string());
+        if theirs.is_none() || theirs == network("self") {
+            return Ok(());
+        }
+        Err(JvmError::NotSpokenTo {
+            pid: self.pid,
+            why: "it has a network of its own, as in a container, and an agent that Weir loads listens on the loopback there; \
+                  run Weir in that network (`nsenter --net --target PID`), or name a page of metrics of the server",
+        })
+    }
+
     /// Whether it can be asked to listen, with the reason why not.
     pub fn listens(&self) -> Result<(), JvmError> {
         let not = |why| Err(JvmError::NotSpokenTo { pid: self.pid, why });

@@ -130,6 +130,23 @@ fn permissions() -> Vec<Permission> {
 /// to read.
 const NOBODY: u32 = 65_534;
 
+/// As in a container: commands reach it, an agent's address on its loopback does not.
+#[test]
+fn no_agent_is_loaded_into_another_network() {
+    if is_skipped() || !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let mut apart = Command::new("unshare");
+    apart.arg("--net").arg(java());
+    let watched = Watched::with(&mut apart);
+    let vm = watched.vm();
+    let refused = Agent::provide(&vm, Path::new("/no-such.jar"), &permissions(), PATIENCE);
+    let error = refused.err().unwrap().to_string();
+    assert!(error.contains("a network of its own"), "{error}");
+    let version = Attach::to(&vm).unwrap().jcmd("VM.version").unwrap();
+    assert!(version.contains("JDK"), "{version}");
+}
+
 #[test]
 fn counters_are_read_while_it_runs() {
     if is_skipped() {

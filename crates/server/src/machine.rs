@@ -391,7 +391,10 @@ impl Machine {
             ));
         }
         match Vm::of(facts.pid) {
-            Ok(Some(vm)) => vm.listens().err().map(|error| error.to_string()),
+            Ok(Some(vm)) => {
+                let spoken_to = vm.listens().and_then(|()| vm.is_reached());
+                spoken_to.err().map(|error| error.to_string())
+            }
             // A launcher that is no virtual machine itself.
             Ok(None) => Some("the process is no Java virtual machine".to_owned()),
             Err(error) => Some(error.to_string()),

@@ -137,9 +137,11 @@ pub(super) const CASES: [Case; 34] = [
     case("spring-lock", Server::SpringBoot, AMPLE, LOCKS, &["none"], &["locks"]),
     case("spring-pool", Server::SpringBoot, pool(5), POOLED, &["pool.db"], &["limit pool.db"]),
     asks(case("spring-away", Server::SpringBoot, AMPLE, ASKS, &["none"], &["downstream"]), 4),
-    case("virtual-cpu", Server::SpringVirtual, NOTHING, COMPUTES, &["cpu"], &["cpu"]),
+    // One user keeps the CPU at 85 %, which is not full, and threads wait for each other's CPU.
+    case("virtual-cpu", Server::SpringVirtual, NOTHING, COMPUTES, &["cpu"], &["cpu", "scheduler"]),
     case("virtual-connections", Server::SpringVirtual, FEW, SLEEPS, &["connections"], &["limit connections"]),
-    case("virtual-lock", Server::SpringVirtual, NOTHING, LOCKS, &["none"], &["locks"]),
+    // Thread dumps have no virtual threads, so that it cannot be told.
+    case("virtual-lock", Server::SpringVirtual, NOTHING, LOCKS, &["none"], &["locks", "none"]),
     case("virtual-pool", Server::SpringVirtual, STARVED, POOLED, &["pool.db"], &["limit pool.db"]),
     case("liberty-threads", Server::Liberty, threads(8), SLEEPS, &["threads"], &["limit threads"]),
     case("liberty-cpu", Server::Liberty, AMPLE, COMPUTES, &["cpu"], &["cpu"]),
