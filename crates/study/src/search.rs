@@ -636,19 +636,23 @@ fn best_so_far(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], facts: &Tar
             at_range_end: false,
         };
     }
-    if near_count(goals, trials, servers) == 0 {
-        let flat = goals
-            .cpu
-            .filter(|(at, _)| spec.varied != Varied::Rate && *at == binding)
-            .and_then(|(_, target)| {
-                plateau::in_doubt(trials, facts, target, f64::from(spec.within.1))
-            });
-        if let Some(seen) = flat {
-            return Found::Undecided(format!(
-                "the budget ended before it showed whether the CPU rises at all with more {}: {seen}",
-                spec.varied.noun()
-            ));
-        }
+    let is_near = near_count(goals, trials, servers) > 0;
+    // What the model expects beyond the last trial is not to be had where a limit holds it.
+    let is_beyond = trials
+        .iter()
+        .filter_map(|trial| level(trial))
+        .all(|level| level < root.level);
+    let flat = goals
+        .cpu
+        .filter(|(at, _)| spec.varied != Varied::Rate && *at == binding)
+        .and_then(|(_, target)| plateau::in_doubt(trials, facts, target, f64::from(spec.within.1)));
+    if let Some(seen) = flat.filter(|_| is_beyond || !is_near) {
+        return Found::Undecided(format!(
+            "the budget ended before it showed whether the CPU rises at all with more {}: {seen}",
+            spec.varied.noun()
+        ));
+    }
+    if !is_near {
         return Found::Undecided(format!(
             "the budget ended before the search came near the answer, which the model expects at \
              about {:.0} {}",

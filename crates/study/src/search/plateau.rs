@@ -97,7 +97,9 @@ pub(crate) fn in_doubt(
         let cpu = trial.cpu.map_or(0.0, |cpu| cpu.total) * 100.0;
         format!("{cpu:.1} % at {}", level(trial))
     };
-    Some(format!("it was {} and {}", seen(less), seen(more)))
+    let full = full_stage(more, facts)
+        .map_or_else(String::new, |stage| format!(", where `{stage}` was full"));
+    Some(format!("it was {} and {}{full}", seen(less), seen(more)))
 }
 
 /// The trials by level, and what a plateau is judged by.

@@ -1,6 +1,7 @@
 //! Studies whose goal is not reached, or not where it was looked for, and requirements beside CPU.
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use crate::support::{Altered, Analytic};
 use weir_queueing::Pool;
@@ -121,6 +122,34 @@ fn a_pool_that_is_too_small_is_named() {
             assert!(outcome.answer.is_none() && outcome.held.is_none());
         }
     }
+}
+
+/// Wherever the budget ends: a limit that keeps the CPU below its goal leaves no number of users.
+#[test]
+fn a_budget_that_ends_on_a_full_stage_names_no_users_beyond_it() {
+    let mut ended = 0;
+    for limit in [5, 6, 7] {
+        for seconds in (40..=400).step_by(10) {
+            let server = Analytic {
+                pool: Some(Pool { limit, hold_s: 0.1 }),
+                ..plain(0.0)
+            };
+            let spec = FindSpec {
+                budget: Some(Duration::from_secs(seconds)),
+                ..as_it_is()
+            };
+            let outcome = run(&spec, &server);
+            let full = outcome.trials.iter().any(|trial| {
+                let occupancy = trial.occupancy("pool.db");
+                occupancy.is_some_and(|taken| taken >= 0.95 * f64::from(limit))
+            });
+            let value = outcome.answer.as_ref().map(|answer| answer.value);
+            assert!(!full || value.is_none(), "{seconds} s: {}", outcome.summary);
+            let says_full = outcome.summary.contains("where `pool.db` was full");
+            ended += u32::from(outcome.status == Status::Undecided && says_full);
+        }
+    }
+    assert!(ended > 0, "no budget ended there");
 }
 
 #[test]
