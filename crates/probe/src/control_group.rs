@@ -55,8 +55,10 @@ impl ControlGroups {
         });
         put(reading, "target.throttled", quota.throttled(files));
         memory.sample(now, files, reading);
-        let limit = quota.cpus(files);
-        let whole_group = quota.used_cpus(now, files);
+        let Some(tightest) = quota.tightest(now, files) else {
+            return;
+        };
+        let (limit, whole_group) = (tightest.cpus, tightest.used_cpus);
         let (Some(&cpus), Some(&busy)) = (reading.get("target.cpus"), reading.get("cpu")) else {
             return;
         };

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use crate::files::numbered;
 use crate::listeners::{listening, sockets};
+use crate::tcp::has_connection;
 
 /// A connection within this machine takes no longer.
 const CONNECTS: Duration = Duration::from_secs(1);
@@ -88,19 +89,8 @@ fn is_met_in(pid: u32, address: SocketAddr) -> bool {
         return false;
     };
     ["tcp", "tcp6"].iter().any(|table| {
-        let text = fs::read_to_string(format!("/proc/{pid}/net/{table}"));
+        let text = fs::read(format!("/proc/{pid}/net/{table}"));
         text.is_ok_and(|text| has_connection(&text, address.port(), own_port))
-    })
-}
-
-/// Whether a table of sockets has a connection between these ports: columns as in
-/// `proc_pid_net(5)`.
-fn has_connection(table: &str, local: u16, remote: u16) -> bool {
-    let (local, remote) = (format!(":{local:04X}"), format!(":{remote:04X}"));
-    table.lines().any(|line| {
-        let mut columns = line.split_ascii_whitespace().skip(1);
-        let mut ends_with = |port: &str| columns.next().is_some_and(|end| end.ends_with(port));
-        ends_with(&local) && ends_with(&remote)
     })
 }
 
@@ -136,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_connection_is_known_by_its_two_ports() {
-        let table = "  sl  local_address rem_address   st\n   0: 0200D50A:1F90 0100D50A:C001 01 00000000:00000000\n";
+        let table = b"  sl  local_address rem_address   st\n   0: 0200D50A:1F90 0100D50A:C001 01 00000000:00000000\n";
         assert!(has_connection(table, 8080, 0xC001));
         assert!(!has_connection(table, 8080, 0xC002));
         assert!(!has_connection(table, 0xC001, 8080));

@@ -191,6 +191,11 @@ impl Source {
     }
 }
 
+/// Whether the text of a table of sockets has a connection between these ports.
+pub(crate) fn has_connection(table: &[u8], local: u16, remote: u16) -> bool {
+    table::sockets(table).any(|one| one.local_port == local && one.remote_port == remote)
+}
+
 fn in_order(ports: &[u16]) -> Vec<u16> {
     let mut ports = ports.to_vec();
     ports.sort_unstable();

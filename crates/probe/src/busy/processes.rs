@@ -45,8 +45,7 @@ impl ProcessesReader {
         };
         let in_use = spent.user_cpus.zip(spent.system_cpus);
         let allowed = self.allowed();
-        let quota = self.quota.cpus(self.kernel.files());
-        let whole_group = self.quota.used_cpus(now, self.kernel.files());
+        let quota = self.quota.tightest(now, self.kernel.files());
         Ok(since
             .zip(in_use)
             .zip(allowed)
@@ -54,10 +53,9 @@ impl ProcessesReader {
                 let own = user + system;
                 let cpus = since.available(&allowed);
                 // Whoever is in the same group uses the same quota.
-                if quota < cpus {
-                    Busy::of(own.max(whole_group.unwrap_or(own)), quota)
-                } else {
-                    Busy::of(own, cpus)
+                match quota.filter(|quota| quota.cpus < cpus) {
+                    Some(quota) => Busy::of(own.max(quota.used_cpus.unwrap_or(own)), quota.cpus),
+                    None => Busy::of(own, cpus),
                 }
             }))
     }

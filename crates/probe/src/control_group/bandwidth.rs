@@ -28,6 +28,14 @@ const FILES: [&str; 5] = [
 #[derive(Debug, Default)]
 pub(crate) struct Quota(Vec<Bandwidth>);
 
+/// The least quota that a process is under.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Tightest {
+    pub(crate) cpus: f64,
+    /// CPUs that all processes of its group have used since the call before; `None` in the first.
+    pub(crate) used_cpus: Option<f64>,
+}
+
 /// The quota of one group.
 #[derive(Debug)]
 struct Bandwidth {
@@ -102,17 +110,20 @@ impl Quota {
         each.fold(f64::INFINITY, f64::min)
     }
 
-    /// CPUs that the group with the least quota has used since the call before, by all its
-    /// processes; `None` without a quota, and in the first call.
-    pub(crate) fn used_cpus(&mut self, now: Instant, files: &mut Files) -> Option<f64> {
+    /// The least of them, and what its group has used; nothing without a quota.
+    pub(crate) fn tightest(&mut self, now: Instant, files: &mut Files) -> Option<Tightest> {
         // All of them are read, so that each has something to compare with in the next call.
-        let each: Vec<(f64, Option<f64>)> = self
+        let each: Vec<Tightest> = self
             .0
             .iter_mut()
-            .filter_map(|one| Some((one.quota.cpus(files)?, one.used_cpus(now, files))))
+            .filter_map(|one| {
+                Some(Tightest {
+                    cpus: one.quota.cpus(files)?,
+                    used_cpus: one.used_cpus(now, files),
+                })
+            })
             .collect();
-        let tightest = each.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
-        tightest.1
+        each.into_iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
     }
 
     /// The share of its periods in which a group was stopped since the call before, because its

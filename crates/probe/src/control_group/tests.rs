@@ -62,9 +62,10 @@ fn used(machine: &Hierarchies, name: &str, later: &[(&str, &str)]) -> Option<f64
     let mut files = Files::here();
     let mut quota = machine.quota(name);
     let start = Instant::now();
-    assert_eq!(quota.used_cpus(start, &mut files), None);
+    let mut used = |at| quota.tightest(at, &mut files)?.used_cpus;
+    assert_eq!(used(start), None);
     machine.write(later);
-    quota.used_cpus(start + Duration::from_secs(2), &mut files)
+    used(start + Duration::from_secs(2))
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-/// Whether a command ends well.
+/// Runs a command to its end; false when it fails.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     let output = command.stdin(Stdio::null()).output();
     output.is_ok_and(|output| output.status.success())

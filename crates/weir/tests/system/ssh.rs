@@ -20,7 +20,6 @@ use rustix::process::Signal;
 /// How long a short sweep may take on a busy machine.
 const SWEEP: Duration = Duration::from_secs(180);
 
-/// Runs a command to its end; false when it fails.
 /// The other machine: an sshd and a sample server.
 struct FarMachine {
     folder: tempfile::TempDir,
