@@ -51,14 +51,18 @@ pub(crate) fn everything(workspace: &Workspace, steps: &mut Steps) -> Result<(),
     close(&tally, steps)
 }
 
+/// Most of the time of these goes by waiting for servers and loads that hardly use a CPU, so that
+/// twice as many run at a time as there are CPUs.
 fn workspace_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskError> {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = (2 * cpus).to_string();
     part(steps, "unit and integration tests", |again| {
         let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
         if !again.is_empty() {
             arguments.extend(["--", "--exact", "--test-threads=1"]);
         }
         arguments.extend(again);
-        run_tests(&mut cargo(&workspace.root, &arguments))
+        run_tests(cargo(&workspace.root, &arguments).env("RUST_TEST_THREADS", &threads))
     })
 }
 

@@ -81,6 +81,10 @@ mod tests {
                 let ready = ready_in.clone();
                 let named = std::thread::Builder::new().name(name.to_owned());
                 let thread = named.spawn(move || {
+                    // Put on a CPU more than once, whatever the kernel makes of the first time.
+                    for _ in 0..2 {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
                     ready.send(()).unwrap();
                     ended.recv().unwrap_err();
                 });
