@@ -97,19 +97,26 @@ impl Folder {
 
     /// Opens a regular file that belongs to this user alone, without waiting for anybody.
     pub(crate) fn open_file(&self, name: &str, owner: Owner) -> io::Result<File> {
-        let flags =
-            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let fd = openat(&self.fd, name, flags, Mode::empty())?;
-        let stat = rustix::fs::fstat(&fd)?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(io::Error::other("it is no regular file"));
-        }
+        let file = self.open_regular(name)?;
+        let stat = rustix::fs::fstat(&file)?;
         if stat.st_uid != owner.user {
             return Err(not_of(owner));
         }
         // Another name of a file may stand where others can reach it.
         if stat.st_nlink != 1 || stat.st_mode & 0o022 != 0 {
             return Err(io::Error::other("others than its user can change it"));
+        }
+        Ok(file)
+    }
+
+    /// Opens a regular file, whosever it is, without waiting for anybody.
+    pub(crate) fn open_regular(&self, name: &str) -> io::Result<File> {
+        let flags =
+            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let fd = openat(&self.fd, name, flags, Mode::empty())?;
+        let stat = rustix::fs::fstat(&fd)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(io::Error::other("it is no regular file"));
         }
         Ok(File::from(fd))
     }

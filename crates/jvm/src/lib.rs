@@ -29,8 +29,10 @@ mod perf_data;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod planted;
 mod policy;
+mod private_folder;
 mod process;
 mod thread_dump;
+mod virtual_threads;
 
 pub use agent::Agent;
 pub use attach::Attach;
@@ -41,3 +43,4 @@ pub use perf_data::{Collector, PerfCounters, PerfFile};
 pub use policy::Permission;
 pub use process::Vm;
 pub use thread_dump::RequestThreads;
+pub use virtual_threads::has_virtual_threads;

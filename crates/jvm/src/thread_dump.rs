@@ -2,7 +2,8 @@
 //!
 //! The dump is that of `jcmd PID Thread.print`: of each thread a line with its name, its state as
 //! `java.lang.Thread.State`, and its stack, the innermost frame first. A thread serves a request
-//! when a servlet or a filter stands in its stack. Virtual threads are not in it.
+//! when a servlet or a filter stands in its stack. Virtual threads are not in it:
+//! [`crate::virtual_threads`] adds them.
 
 /// Frames of a thread that serves a request: of servlets, of the JDK's own server.
 const SERVES: [&str; 4] = [
@@ -39,6 +40,8 @@ const SOCKETS: [&str; 5] = [
     "java.net.SocketInputStream.socketRead0(",
     "sun.nio.ch.EPoll.wait(",
 ];
+/// A frame of a virtual thread that waits for bytes of a socket; it counts as waiting.
+const POLLER: &str = "sun.nio.ch.Poller.poll";
 /// Frames of a thread whose bytes another thread reads: it waits for the answer in a future. The
 /// clients for HTTP of the JDK, of Jetty, of Apache (asynchronous, also Elasticsearch's) and
 /// `AsyncHttpClient`; gRPC's blocking calls, `MongoDB`, Redis (Lettuce).
@@ -76,54 +79,76 @@ pub struct RequestThreads {
     pub parked: u32,
 }
 
+/// What a thread does, as the virtual machine calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It runs, or could; or its innermost frame waits for bytes.
+    Runnable,
+    /// It waits for a monitor.
+    Blocked,
+    /// It sleeps.
+    Asleep,
+    /// It waits for something else.
+    Waiting,
+}
+
 impl RequestThreads {
     /// Counts them in a thread dump.
     pub fn in_dump(dump: &str) -> Self {
         let mut count = Self::default();
         // A thread begins with its name in quotes; some are followed by what they have locked.
         for thread in dump.split("\n\"") {
-            count.add(thread);
+            count.add_printed(thread);
         }
         count
     }
 
-    fn add(&mut self, thread: &str) {
+    fn add_printed(&mut self, thread: &str) {
         let mut lines = thread.lines().map(str::trim_start);
         let Some(state) = lines.find_map(|line| line.strip_prefix("java.lang.Thread.State: "))
         else {
             return;
         };
-        let frames: Vec<&str> = lines.filter_map(|line| line.strip_prefix("at ")).collect();
-        let has = |marks: &[&str]| {
-            let mut frames = frames.iter();
-            frames.any(|frame| marks.iter().any(|mark| frame.contains(mark)))
+        let state = if state.starts_with("RUNNABLE") {
+            State::Runnable
+        } else if state.starts_with("BLOCKED") {
+            State::Blocked
+        } else if state.contains("(sleeping)") {
+            State::Asleep
+        } else {
+            State::Waiting
         };
+        let frames: Vec<&str> = lines.filter_map(|line| line.strip_prefix("at ")).collect();
+        self.add(state, &frames);
+    }
+
+    /// Counts a thread with these frames, the innermost first, if it serves a request.
+    pub(crate) fn add(&mut self, state: State, frames: &[&str]) {
+        let has = |marks: &[&str]| has(frames, marks);
         if !has(&SERVES) {
             return;
         }
         self.seen += 1;
-        let innermost = frames.iter().take(INNERMOST);
-        let reads = innermost
-            .into_iter()
-            .any(|frame| SOCKETS.iter().any(|mark| frame.contains(mark)));
-        let waits = !state.starts_with("RUNNABLE") && !state.contains("(sleeping)");
-        let of = if waits && has(&POOLS) {
-            &mut self.pool
-        } else if state.starts_with("BLOCKED") {
-            &mut self.monitor
-        } else if state.contains("(sleeping)") {
-            &mut self.asleep
-        } else if state.starts_with("RUNNABLE") && !reads {
-            &mut self.running
-        } else if state.starts_with("RUNNABLE") || has(&CLIENTS) {
-            &mut self.answer
-        } else if has(&LOCKS) && !has(&[CONDITION]) {
-            &mut self.lock
-        } else {
-            &mut self.parked
+        let innermost = &frames[..frames.len().min(INNERMOST)];
+        let reads = self::has(innermost, &SOCKETS) || has(&[POLLER]);
+        let of = match state {
+            State::Asleep => &mut self.asleep,
+            State::Runnable if !reads => &mut self.running,
+            State::Runnable => &mut self.answer,
+            State::Waiting if has(&[POLLER]) => &mut self.answer,
+            State::Blocked | State::Waiting if has(&POOLS) => &mut self.pool,
+            State::Blocked => &mut self.monitor,
+            State::Waiting if has(&CLIENTS) => &mut self.answer,
+            State::Waiting if has(&LOCKS) && !has(&[CONDITION]) => &mut self.lock,
+            State::Waiting => &mut self.parked,
         };
         *of += 1;
     }
+}
+
+fn has(frames: &[&str], marks: &[&str]) -> bool {
+    let mut frames = frames.iter();
+    frames.any(|frame| marks.iter().any(|mark| frame.contains(mark)))
 }
 
 #[cfg(test)]

@@ -15,7 +15,10 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tempfile::TempDir;
 use weir_exchange::{Exchange, ExchangeError, MetricsUrl};
-use weir_jvm::{Agent, Attach, Jolokia, JvmError, ObjectName, PerfFile, Permission, Request, Vm};
+use weir_jvm::{
+    Agent, Attach, Jolokia, JvmError, ObjectName, PerfFile, Permission, Request, RequestThreads,
+    Vm, has_virtual_threads,
+};
 use weir_shelf::{JOLOKIA, Shelf};
 
 /// Only a failing test waits that long.
@@ -29,7 +32,7 @@ fn is_skipped() -> bool {
     skipped
 }
 
-/// `Watched.java`, running; it ends with the test, however that goes.
+/// `Watched.java` or another program, running; it ends with the test, however that goes.
 struct Watched(
     Child,
     #[expect(dead_code, reason = "it is removed with it")] TempDir,
@@ -50,11 +53,17 @@ impl Watched {
     }
 
     fn with(java: &mut Command) -> Self {
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/Watched.java");
+        Self::running("Watched.java", java)
+    }
+
+    fn running(program: &str, java: &mut Command) -> Self {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests")
+            .join(program);
         // Where other users can read it.
         let place = tempfile::tempdir().unwrap();
-        let copy = place.path().join("Watched.java");
-        std::fs::copy(program, &copy).unwrap();
+        let copy = place.path().join(program);
+        std::fs::copy(source, &copy).unwrap();
         std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let child = java
             .args(["-Xmx64m", "-XX:+UseG1GC"])
@@ -87,6 +96,17 @@ fn java() -> PathBuf {
         || PathBuf::from("java"),
         |home| Path::new(&home).join("bin/java"),
     )
+}
+
+/// A Java of at least this version, if Debian has installed one.
+fn java_since(least: u32) -> Option<PathBuf> {
+    let homes = std::fs::read_dir("/usr/lib/jvm").ok()?;
+    homes.flatten().map(|home| home.path()).find_map(|home| {
+        let release = std::fs::read_to_string(home.join("release")).ok()?;
+        let version = release.split("JAVA_VERSION=\"").nth(1)?;
+        let major: u32 = version.split(['.', '"', '-']).next()?.parse().ok()?;
+        Some(home.join("bin/java")).filter(|java| major >= least && java.is_file())
+    })
 }
 
 /// Jolokia's agent, fetched once.
@@ -129,6 +149,54 @@ fn permissions() -> Vec<Permission> {
 /// The virtual machine as another user, when the tests run as root: what it is told must be its own
 /// to read.
 const NOBODY: u32 = 65_534;
+
+/// Their states are told since JDK 25.
+#[test]
+fn virtual_threads_are_counted_by_what_they_wait_for() {
+    if is_skipped() {
+        return;
+    }
+    let Some(java) = java_since(25) else {
+        eprintln!("skipped: there is no Java 25 below /usr/lib/jvm");
+        return;
+    };
+    let mut java = Command::new(java);
+    if rustix::process::geteuid().is_root() {
+        java.uid(NOBODY).gid(NOBODY).current_dir("/");
+    }
+    let watched = Watched::running("Virtual.java", &mut java);
+    let attach = Attach::to(&watched.vm()).unwrap();
+    let printed = attach.jcmd("Thread.print").unwrap();
+    assert!(has_virtual_threads(&printed), "{printed}");
+    let mut seen = RequestThreads::in_dump(&printed);
+    assert_eq!(seen, RequestThreads::default());
+    assert!(seen.add_virtual(&attach.threads_as_json().unwrap()));
+    let all = RequestThreads {
+        seen: 15,
+        monitor: 3,
+        lock: 2,
+        asleep: 4,
+        answer: 5,
+        parked: 1,
+        ..RequestThreads::default()
+    };
+    assert_eq!(seen, all);
+    let left = std::fs::read_dir("/tmp").unwrap().flatten();
+    let left: Vec<_> = left
+        .filter(|entry| entry.path().join("threads.json").exists())
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_virtual_machine_without_virtual_threads_has_none() {
+    if is_skipped() {
+        return;
+    }
+    let watched = Watched::start();
+    let attach = Attach::to(&watched.vm()).unwrap();
+    assert!(!has_virtual_threads(&attach.jcmd("Thread.print").unwrap()));
+}
 
 /// As in a container: commands reach it, an agent's address on its loopback does not.
 #[test]

@@ -196,7 +196,7 @@ const WATCHED: &[Signal] = &[
     signal("jvm.processors", Each("cpu"), Neither, "Processors that the virtual machine reckons with when it chooses a collector and sizes its pools (`availableProcessors`)."),
     signal("jvm.threads", Each("thread"), Neither, "Platform threads of the virtual machine, daemons included."),
     signal("jvm.threads.daemon", Each("thread"), Neither, "Daemons among the threads of the virtual machine."),
-    signal("request-threads.seen", Each("thread"), Neither, "Threads of the virtual machine that serve a request: a servlet or a filter stands in their stack. From thread dumps, which take a thousandth of its time at most; virtual threads are not in them. In seconds without a dump the signals of this kind are absent."),
+    signal("request-threads.seen", Each("thread"), Neither, "Threads of the virtual machine that serve a request: a servlet or a filter stands in their stack. From thread dumps, which take a thousandth of its time at most. Virtual threads are in them from JDK 25 on. In seconds without a dump the signals of this kind are absent."),
     signal("request-threads.running", Each("thread"), Neither, "Those of them that run, or are ready to."),
     signal("request-threads.monitor", Each("thread"), Less, "Those of them that wait for a monitor (`synchronized`)."),
     signal("request-threads.lock", Each("thread"), Less, "Those of them that wait for a lock of java.util.concurrent."),
@@ -248,6 +248,7 @@ const OF_THE_LOAD: &[Signal] = &[
     signal(names::RECEIVED, BytesPerSecond, Neither, "Bytes that the load received, heads and bodies as they were on the wire. One figure of a run; it stands in no timeline."),
     signal(names::SENT, BytesPerSecond, Neither, "Bytes that the load sent in samples that were answered. One figure of a run; it stands in no timeline."),
     signal(names::LOAD_CPUS, Each("cpu"), Neither, "CPUs that the load generator may use. One figure of the trial; it stands in no timeline."),
+    signal(names::LOAD_SHARED_CPUS, Each("cpu"), Neither, "CPUs of the target that the load generator may use, too; absent where it has CPUs of its own. One figure of the trial; it stands in no timeline."),
     signal(names::LOAD_GC_PAUSE, Share, Less, "Share of the second in which a JMeter that sends the load stood still for its garbage collector. Its pauses count in the second in which they ended."),
     signal(names::LOAD_GC_COUNT, Each("pause"), Less, "Pauses of that garbage collector that ended in the second."),
 ];

@@ -48,6 +48,8 @@ pub const SENT: &str = "load.sent";
 pub const LOAD_CPU: &str = "load.cpu";
 /// CPUs that the load generator may use; one figure of the trial.
 pub const LOAD_CPUS: &str = "load.cpus";
+/// CPUs of the target that the load generator may use, too; one figure of the trial.
+pub const LOAD_SHARED_CPUS: &str = "load.shared-cpus";
 /// Threads that send the load and wait for a CPU, on average.
 pub const LOAD_WAIT: &str = "load.run-queue-wait";
 /// How often they were put on a CPU, per second.

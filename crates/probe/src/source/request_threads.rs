@@ -2,12 +2,13 @@
 //!
 //! A dump stops all threads while it is written, so that it is taken as rarely as its own length
 //! asks for: at most [`SHARE`] of the time. A thread of its own waits for it, and the reading takes
-//! what has come by then.
+//! what has come by then. Virtual threads are written into a dump of their own, which stops one
+//! thread at a time; it counts as if it stopped them all.
 
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
-use weir_jvm::{Attach, RequestThreads, Vm};
+use weir_jvm::{Attach, RequestThreads, Vm, has_virtual_threads};
 
 use crate::reading::{Reading, put};
 
@@ -119,13 +120,19 @@ impl Dumps {
             let Some(attach) = vm.and_then(|vm| Attach::to(&vm).ok()) else {
                 return;
             };
+            let mut tells_virtual = true;
             while asked.recv().is_ok() {
                 let start = Instant::now();
                 let Ok(dump) = attach.jcmd("Thread.print") else {
                     return;
                 };
+                let mut threads = RequestThreads::in_dump(&dump);
+                if tells_virtual && has_virtual_threads(&dump) {
+                    let dump = attach.threads_as_json();
+                    tells_virtual = dump.is_ok_and(|dump| threads.add_virtual(&dump));
+                }
                 let took = start.elapsed();
-                if give.send((RequestThreads::in_dump(&dump), took)).is_err() {
+                if give.send((threads, took)).is_err() {
                     return;
                 }
             }
