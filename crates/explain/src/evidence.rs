@@ -352,6 +352,9 @@ impl Evidence {
     }
 
     fn load_on_target(&self, scope: Option<CpuScope>, machine: MachineCpus) -> Option<bool> {
+        if self.signal(names::LOAD_SHARED_CPUS).is_some() {
+            return Some(true);
+        }
         match scope {
             Some(CpuScope::OwnCpus) => Some(false),
             Some(CpuScope::SharedCpus) => Some(true),

@@ -121,7 +121,7 @@ fn evaluated(
         treatment: &treatment,
         population: users.unwrap_or(0),
         target_cpus: ask.cpus.unwrap_or(1),
-        load_cpus: None,
+        load: None,
         repeats: 0,
         ended_after: (window.end as f64 >= length_s).then(|| Duration::from_secs_f64(length_s)),
         against: Vec::new(),

@@ -54,6 +54,11 @@ impl CpuSet {
         ))
     }
 
+    /// The CPUs of this set that are in `other`, too, or `None` when there are none.
+    pub fn in_common(&self, other: &Self) -> Option<Self> {
+        Self::new(self.0.intersection(&other.0).copied())
+    }
+
     /// The CPUs of this set that are not in `other`, or `None` when none are left.
     pub fn without(&self, other: &Self) -> Option<Self> {
         Self::new(self.0.difference(&other.0).copied())

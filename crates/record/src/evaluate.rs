@@ -12,6 +12,7 @@ use weir_metric::{figure, names};
 use weir_stats::{Estimate, effective_responses, mean_of_series, proportion, quantile_of_counts};
 
 use crate::adjustment::{Adjustment, AdjustmentKind, LABELS_MAX, OTHER_LABELS};
+use crate::cpu_use::CpuUse;
 use crate::histograms::HistogramError;
 use crate::invalid::InvalidReason;
 use crate::recording::{Counts, LATE_US, Recording};
@@ -34,6 +35,15 @@ pub const LATE_SHARE_MAX: f64 = 0.01;
 /// At most this share of the seconds may be missed by the watch.
 const MISSED_MAX: f64 = 0.1;
 
+/// CPUs on which the load generator may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoadCpus {
+    /// All of them.
+    pub cpus: u32,
+    /// Those that the target may use, too.
+    pub of_target: u32,
+}
+
 /// What the evaluation has to know beside the recording.
 #[derive(Debug, Clone)]
 pub struct Context<'a> {
@@ -44,7 +54,7 @@ pub struct Context<'a> {
     /// CPUs that the target may use.
     pub target_cpus: u32,
     /// CPUs of the load generator; `None` when it has no CPUs of its own (a simulated load).
-    pub load_cpus: Option<u32>,
+    pub load: Option<LoadCpus>,
     /// How often the trial had been thrown away before this attempt.
     pub repeats: u32,
     /// When the load ended by itself, counted from its start: the last second of the window is
@@ -159,12 +169,13 @@ fn put_arrivals(signals: &mut BTreeMap<String, f64>, recording: &Recording, wind
 /// How many CPUs the figures of CPUs are of, where the load was Weir's own: files of other tools
 /// and simulations have none.
 fn put_cpus(signals: &mut BTreeMap<String, f64>, context: &Context<'_>) {
-    let Some(load_cpus) = context.load_cpus else {
+    let Some(load) = context.load else {
         return;
     };
     for (name, cpus) in [
         (names::TARGET_CPUS, context.target_cpus),
-        (names::LOAD_CPUS, load_cpus),
+        (names::LOAD_CPUS, load.cpus),
+        (names::LOAD_SHARED_CPUS, load.of_target),
     ] {
         if cpus > 0 {
             signals.entry(name.to_owned()).or_insert(f64::from(cpus));
@@ -188,7 +199,8 @@ fn judge(
     context: &Context<'_>,
 ) {
     let mut reasons = context.against.clone();
-    if let (Some(cpus), Some(used)) = (context.load_cpus, record.signals.get(names::LOAD_CPU)) {
+    if let (Some(load), Some(used)) = (context.load, record.signals.get(names::LOAD_CPU)) {
+        let cpus = load.cpus;
         let used = used / f64::from(cpus.max(1));
         let at_most = LOAD_CPU_MAX;
         reasons.extend((used > at_most).then_some(InvalidReason::LoadToolCpu {
@@ -245,16 +257,15 @@ pub fn disturbance(record: &TrialRecord, target_cpus: u32) -> Option<String> {
     })
 }
 
-/// The share of the target's CPUs that neither is idle nor was used by the target itself. Under a
-/// quota these CPUs are what the quota is worth, and all processes of the group that has it are the
-/// target's: they are there in production as well.
+/// The share of the target's CPUs that others used: neither the target itself nor the load
+/// generator, if it may run there. Under a quota these CPUs are what the quota is worth.
 pub fn used_by_others(record: &TrialRecord, target_cpus: u32) -> Option<f64> {
     let signal = |name: &str| record.signals.get(name).copied();
-    let own = signal("target.cpu.user")? + signal("target.cpu.system")?;
-    let own = own.max(signal("target.group.cpu").unwrap_or(own));
     let cpus = signal(names::TARGET_CPUS).filter(|cpus| *cpus > 0.0);
     let cpus = cpus.unwrap_or(f64::from(target_cpus.max(1)));
-    Some(record.cpu?.total - own / cpus)
+    let load_is_there = signal(names::LOAD_SHARED_CPUS).is_some_and(|cpus| cpus > 0.0);
+    let used = CpuUse::of(signal, load_is_there)?;
+    Some(used.others(record.cpu?.total * cpus) / cpus)
 }
 
 fn put_mean(

@@ -16,6 +16,7 @@ mod adjustment;
 mod answer_cost;
 mod before_and_after;
 mod comparison;
+mod cpu_use;
 mod decide;
 mod evaluate;
 mod failed_to;
@@ -53,10 +54,11 @@ pub use comparison::{
     Basis, COMPARE_SCHEMA, Change, ComparedSide, FigureComparison, MatchedTrials, RunComparison,
     Scale,
 };
+pub use cpu_use::CpuUse;
 pub use decide::{Decision, WindowProgress, decide};
 pub use evaluate::{
-    Context, EvaluateError, FOREIGN_MAX, LATE_SHARE_MAX, LOAD_CPU_MAX, STEAL_MAX, disturbance,
-    evaluate, used_by_others,
+    Context, EvaluateError, FOREIGN_MAX, LATE_SHARE_MAX, LOAD_CPU_MAX, LoadCpus, STEAL_MAX,
+    disturbance, evaluate, used_by_others,
 };
 pub use failed_to::failed_to;
 pub use histograms::{HistogramError, IntervalHistograms};

@@ -32,7 +32,7 @@ impl CpuPlan {
 
     /// What a CPU figure of the target's CPUs counts.
     pub fn scope(&self) -> CpuScope {
-        if self.target.iter().any(|cpu| self.load.contains(cpu)) {
+        if self.target.in_common(&self.load).is_some() {
             CpuScope::SharedCpus
         } else {
             CpuScope::OwnCpus

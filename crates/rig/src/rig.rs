@@ -9,7 +9,7 @@ use weir_load::SampleSink;
 use weir_metric::CpuSet;
 use weir_probe::{Source, WatchPlan, WatchedMachine};
 use weir_record::{
-    Context, Invalid, InvalidReason, Levels, RunDirectory, START, TargetFacts, Treatment,
+    Context, Invalid, InvalidReason, Levels, LoadCpus, RunDirectory, START, TargetFacts, Treatment,
     TrialError, TrialObserver, TrialRecord, TrialRunner, Window, disturbance, evaluate, failed_to,
     steady_rate,
 };
@@ -114,6 +114,7 @@ impl Rig {
         }
         let watched = options.target.watched();
         let target_cpus = watched.cpus.clone();
+        let load_cpus = load_cpus(&watched, &options.cpus);
         let shared = shared(&watched, &options.cpus.load);
         let pids = watched.pids.clone();
         let fresh = self.last.as_ref().is_none_or(|last| last.pids != pids);
@@ -170,7 +171,7 @@ impl Rig {
             treatment,
             population: population.or(measured.load.users_most()).unwrap_or(0),
             target_cpus: target_cpus.map_or(self.facts.cpus, |cpus| cpus.count() as u32),
-            load_cpus: Some(options.cpus.load.count() as u32),
+            load: Some(load_cpus),
             repeats,
             ended_after: treatment.window.requests.map(|_| measured.elapsed),
             against: measured
@@ -186,7 +187,6 @@ impl Rig {
         record.signal_origins = measured.origins;
         record.own_units.clone_from(&options.own_units);
         record.notes.extend(unseen.note);
-        let shares_cpus = shared.is_some();
         record.notes.extend(shared.map(|cpus| shares(&cpus)));
         if treatment.window.requests.is_some()
             && let Some(rate) = steady_rate(&measured.recording, measured.elapsed.as_secs_f64())
@@ -201,7 +201,6 @@ impl Rig {
         Ok(Attempt {
             record,
             target_cpus: context.target_cpus,
-            shares_cpus,
         })
     }
 }
@@ -230,9 +229,6 @@ fn is_whole(measured: &mut Measured, written: Result<(), TrialError>) -> Result<
 struct Attempt {
     record: TrialRecord,
     target_cpus: u32,
-    /// Whether the study lets the server run on CPUs of the load generator, whose use of them is
-    /// no disturbance then.
-    shares_cpus: bool,
 }
 
 impl Attempt {
@@ -240,8 +236,8 @@ impl Attempt {
         // Of a setting that somebody else has changed the user is told, whatever else there was.
         let is_changed =
             |invalid: &Invalid| matches!(invalid.reason, InvalidReason::SettingChanged { .. });
-        let alone = !self.shares_cpus && !self.record.invalid.iter().any(is_changed);
-        alone.then(|| disturbance(&self.record, self.target_cpus))?
+        let changed = self.record.invalid.iter().any(is_changed);
+        (!changed).then(|| disturbance(&self.record, self.target_cpus))?
     }
 }
 
@@ -298,11 +294,24 @@ fn set(target: &mut dyn Server, levels: &Levels) -> Result<(), TrialError> {
         .map_err(|error| target_failed(&error))
 }
 
+/// The load generator's CPUs, and those of them that the server may use, too.
+fn load_cpus(watched: &Watched, cpus: &CpuPlan) -> LoadCpus {
+    let target = watched.cpus.as_ref().unwrap_or(&cpus.target);
+    let is_here = match &watched.machine {
+        WatchedMachine::This => true,
+        WatchedMachine::Far(far) => far.is_this_one(),
+        WatchedMachine::Unseen => false,
+    };
+    let shared = target.in_common(&cpus.load).filter(|_| is_here);
+    LoadCpus {
+        cpus: cpus.load.count() as u32,
+        of_target: shared.map_or(0, |cpus| cpus.count() as u32),
+    }
+}
+
 /// The CPUs that a study gives to the server although the load generator runs there.
 fn shared(watched: &Watched, load: &CpuSet) -> Option<CpuSet> {
-    let own = watched.cpus.as_ref()?;
-    let is_here = matches!(watched.machine, WatchedMachine::This);
-    CpuSet::new(own.iter().filter(|cpu| is_here && load.contains(*cpu)))
+    watched.cpus.as_ref()?.in_common(load)
 }
 
 fn shares(cpus: &CpuSet) -> String {

@@ -174,7 +174,7 @@ impl TrialRunner for SimulatedServer {
             treatment,
             population: population(&network),
             target_cpus: self.facts.cpus,
-            load_cpus: None,
+            load: None,
             repeats: 0,
             ended_after: None,
             against,

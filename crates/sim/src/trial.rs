@@ -82,7 +82,7 @@ pub fn trial(
         treatment: &treatment,
         population: u32::try_from(network.population()).unwrap_or(u32::MAX),
         target_cpus: facts("", network).cpus,
-        load_cpus: None,
+        load: None,
         repeats: 0,
         ended_after: None,
         against: Vec::new(),

@@ -1,5 +1,7 @@
 //! Another process of the machine uses the server's CPUs.
 
+use weir_record::CpuUse;
+
 use crate::evidence::Evidence;
 use crate::hypotheses::waiting_test;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
@@ -65,19 +67,14 @@ pub(crate) fn neighbour(evidence: &Evidence) -> Hypothesis {
         .verdict(verdict, says)
 }
 
-/// Share of the server's CPUs that neither it nor the load generator used. Where the load generator
-/// may run on the same CPUs, all that it used counts as used there, so that nobody is blamed for
-/// the load's own work. Who shares a quota with the server is no neighbour.
+/// Share of the server's CPUs that others used; nobody is blamed for the load's own work where the
+/// load generator may run on the same CPUs.
 pub(crate) fn foreign(evidence: &Evidence) -> Option<f64> {
     let cpus = evidence.cpus?;
     let busy = evidence.busy_cpus()?;
-    let load = match evidence.load_on_target {
-        Some(false) => 0.0,
-        Some(true) | None => evidence.signal("load.cpu").unwrap_or(0.0),
-    };
-    let own = evidence.target_cpu()?;
-    let own = own.max(evidence.signal("target.group.cpu").unwrap_or(own));
-    Some(((busy - own - load) / cpus).max(0.0))
+    let load_is_there = evidence.load_on_target != Some(false);
+    let used = CpuUse::of(|name| evidence.signal(name), load_is_there)?;
+    Some((used.others(busy) / cpus).max(0.0))
 }
 
 #[cfg(test)]

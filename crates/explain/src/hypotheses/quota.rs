@@ -1,5 +1,7 @@
 //! The quota of the server's control group is used up.
 
+use weir_record::CpuUse;
+
 use crate::evidence::Evidence;
 use crate::hypothesis::{Hypothesis, Test, Unit, any_of};
 use crate::threads::request_wait;
@@ -68,7 +70,7 @@ pub(crate) fn held_by_quota(evidence: &Evidence) -> Option<f64> {
 
 /// CPUs that other processes of the group used, where that is not little.
 fn others(evidence: &Evidence) -> Option<f64> {
-    let others = evidence.signal("target.group.cpu")? - evidence.target_cpu()?;
+    let others = CpuUse::of(|name| evidence.signal(name), false)?.group_beside_server()?;
     (others >= MATTERS * evidence.cpus?).then_some(others)
 }
 

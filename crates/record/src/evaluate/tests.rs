@@ -95,7 +95,10 @@ fn context(treatment: &Treatment) -> Context<'_> {
         treatment,
         population: 10,
         target_cpus: 1,
-        load_cpus: Some(1),
+        load: Some(LoadCpus {
+            cpus: 1,
+            of_target: 0,
+        }),
         repeats: 0,
         ended_after: None,
         against: Vec::new(),
@@ -253,6 +256,17 @@ fn missed_seconds_and_steal_are_told() {
         record.notes,
         ["other processes used 15.0 % of the target's CPUs"]
     );
+
+    // It is the load generator's, where that may run on the same CPU.
+    let beside = Context {
+        load: Some(LoadCpus {
+            cpus: 1,
+            of_target: 1,
+        }),
+        ..context(&treatment)
+    };
+    let record = evaluate(&shared, 5..20, &beside).unwrap();
+    assert_eq!(record.notes, [""; 0]);
 
     // Under a quota of 0.7 CPUs the same seconds are half of that, and all of it its own.
     let mut within_quota = recording(20, 0);

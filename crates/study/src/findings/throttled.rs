@@ -1,6 +1,6 @@
 //! A CPU quota that is used up: the server's threads stand still until its next period.
 
-use weir_record::{Finding, THROTTLED_MIN, TrialRecord};
+use weir_record::{CpuUse, Finding, THROTTLED_MIN, TrialRecord};
 
 use super::{Evidence, most, name};
 
@@ -44,8 +44,7 @@ pub(super) fn by_quota(evidence: &Evidence<'_>) -> Vec<Finding> {
 /// What other processes of the group used of its quota.
 fn others(trial: &TrialRecord, quota: Option<f64>) -> Option<String> {
     let signal = |name: &str| trial.signals.get(name).copied();
-    let own = signal("target.cpu.user")? + signal("target.cpu.system")?;
-    let others = signal("target.group.cpu")? - own;
+    let others = CpuUse::of(signal, false)?.group_beside_server()?;
     (others >= OTHERS_MIN * quota?)
         .then(|| format!(" Other processes of the group used {others:.2} CPUs of it."))
 }

@@ -31,10 +31,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use weir_load::SampleSink;
+use weir_metric::CpuSet;
 use weir_probe::{Source, WatchPlan};
 use weir_record::{
-    Context, Levels, LoadSecond, RUN_SCHEMA, Role, RunDirectory, RunResult, SecondView, Status,
-    Treatment, TrialObserver, TrialRecord, Window, evaluate, failed_to,
+    Context, Levels, LoadCpus, LoadSecond, RUN_SCHEMA, Role, RunDirectory, RunResult, SecondView,
+    Status, Treatment, TrialObserver, TrialRecord, Window, evaluate, failed_to,
 };
 use weir_report::text::Codes;
 use weir_rig::{Engine, Length, Measured, Measurement, measure};
@@ -298,16 +299,8 @@ fn record(
     let context = Context {
         treatment: &treatment,
         population,
-        target_cpus: shared
-            .target_cpus
-            .as_ref()
-            .map_or_else(all_cpus, |cpus| cpus.count() as u32),
-        load_cpus: Some(
-            shared
-                .load_cpus
-                .as_ref()
-                .map_or_else(all_cpus, |cpus| cpus.count() as u32),
-        ),
+        target_cpus: shared.target_cpus.as_ref().map_or_else(all_cpus, count),
+        load: Some(load_cpus(shared)),
         repeats: 0,
         ended_after: Some(measured.elapsed),
         against: measured.against(),
@@ -337,6 +330,24 @@ fn record(
 const REDIRECTS_NOTED: f64 = 0.01;
 
 /// CPUs that this process may use; they are the default for everybody.
+/// The load's CPUs, and those that the process that is watched may use, too.
+fn load_cpus(shared: &SharedArguments) -> LoadCpus {
+    let cpus = shared.load_cpus.as_ref().map_or_else(all_cpus, count);
+    let of_target = match (&shared.target_cpus, &shared.load_cpus) {
+        (Some(target), Some(load)) => target.in_common(load).as_ref().map_or(0, count),
+        (Some(target), None) => count(target),
+        (None, _) => cpus,
+    };
+    LoadCpus {
+        cpus,
+        of_target: shared.target_pid.map_or(0, |_| of_target),
+    }
+}
+
+fn count(cpus: &CpuSet) -> u32 {
+    cpus.count() as u32
+}
+
 fn all_cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
 }
