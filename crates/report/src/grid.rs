@@ -1,6 +1,6 @@
 //! Rows of cells that line up, in plain text.
 
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use weir_shown::line;
 
 /// On which side the cells of a column line up.
@@ -126,11 +126,79 @@ pub(crate) fn wrap(first: &str, hang: &str, text: &str, width: usize) -> String 
     lines
 }
 
+/// A line in lines of at most this width. It is broken between parts (two spaces) where the line
+/// is at least half full then, else between words; what follows stands further to the right.
+pub fn in_width(text: &str, width: usize) -> String {
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    let hang = " ".repeat(indent + HANG);
+    let mut lines = String::new();
+    let mut rest = text.trim_end_matches(' ').to_owned();
+    while rest.width() > width {
+        let room = cut_at(&rest, width);
+        let start = rest.len() - rest.trim_start_matches(' ').len();
+        if room <= start {
+            break;
+        }
+        let part = rest[start..room].rfind("  ");
+        let half = part.filter(|at| rest[..start + at].width() >= width / 2);
+        let Some(at) = half.or_else(|| rest[start..room].rfind(' ')) else {
+            break;
+        };
+        let (line, next) = rest.split_at(start + at);
+        lines.push_str(line.trim_end_matches(' '));
+        lines.push('\n');
+        rest = format!("{hang}{}", next.trim_start_matches(' '));
+    }
+    lines + &rest
+}
+
+/// How far lines that go on stand to the right of the first.
+const HANG: usize = 4;
+
+/// The end of the longest beginning that is at most so wide, and one more: a space there ends it.
+fn cut_at(text: &str, width: usize) -> usize {
+    let mut used = 0;
+    for (at, sign) in text.char_indices() {
+        used += sign.width().unwrap_or(0);
+        if used > width {
+            return at + sign.len_utf8();
+        }
+    }
+    text.len()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_line_that_is_too_long_goes_on_between_its_parts() {
+        let line = "  9 check        69 users  185 /s  threads full  connections 1,883  pool.db 8";
+        assert_eq!(in_width(line, 80), line);
+        assert_eq!(
+            in_width(line, 60),
+            "  9 check        69 users  185 /s  threads full\n      connections 1,883  pool.db 8"
+        );
+        assert_eq!(
+            in_width("trial 1 is run again: other processes", 20),
+            "trial 1 is run\n    again: other\n    processes"
+        );
+        assert_eq!(
+            in_width("  an_address_without_end", 10),
+            "  an_address_without_end"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_in_any_width(text in ".{0,80}", width in 1_usize..60) {
+            let words = |text: &str| text.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+            let text = text.replace('\n', " ");
+            prop_assert_eq!(words(&in_width(&text, width).replace('\n', " ")), words(&text));
+        }
+    }
 
     #[test]
     fn columns_line_up_in_any_script() {

@@ -19,6 +19,7 @@ use crate::standing::Standing;
 use crate::sweep::{has_published, in_cell, measured, published};
 use crate::words;
 
+pub use crate::grid::in_width;
 pub use ending::ending;
 
 /// The width that everything here fits into when nothing else is known.

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use weir_record::{Figures, SecondView, TrialObserver};
+use weir_report::text::in_width;
 use weir_shown::line;
 
 use crate::output;
@@ -61,7 +62,10 @@ impl LiveView {
     /// Prints a line that stays.
     pub(crate) fn line(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| output::talk(text)),
+            Some(bar) => {
+                let columns = usize::from(Term::stderr().size().1);
+                bar.suspend(|| output::talk(&in_width(text, columns)));
+            }
             None => output::talk(text),
         }
     }
