@@ -8,6 +8,10 @@ use crate::words::{capital, number, percent};
 const STALLED: &str = "pressure.memory.some";
 const FAULTED: &str = "target.page-faults.major";
 const REFAULTS: &str = "machine.refaults";
+const HELD: &str = "target.group.memory";
+const LIMIT: &str = "target.group.memory.limit";
+const HITS: &str = "target.group.memory.hits";
+const MB: f64 = 1e6;
 
 pub(crate) fn paging(evidence: &Evidence) -> Hypothesis {
     let stalled = Test::at_least(
@@ -55,7 +59,9 @@ pub(crate) fn paging(evidence: &Evidence) -> Hypothesis {
             let again = evidence
                 .signal(REFAULTS)
                 .map(|rate| format!("{} pages a second had been taken away before", number(rate)));
-            let parts = [stalled, faults, again].into_iter().flatten();
+            let parts = [stalled, faults, again, limit(evidence)]
+                .into_iter()
+                .flatten();
             let text = parts.collect::<Vec<_>>().join("; ");
             format!("{}.", capital(&text))
         }
@@ -70,18 +76,53 @@ pub(crate) fn paging(evidence: &Evidence) -> Hypothesis {
     .share(evidence.share_of_requests(waits))
     .test(stalled)
     .test(faults)
-    .test(Test::figure(
-        "pages that were fetched again soon after they had been taken away",
-        evidence.signal(REFAULTS),
-        Unit::PerSecond,
-    ).from(&[REFAULTS]))
-    .test(Test::figure(
-        "bytes fetched from swap",
-        evidence.signal("machine.swap.in"),
-        Unit::PerSecond,
-    ).from(&["machine.swap.in"]))
-    .idea("more-memory", "the same run with more memory, a larger limit of the control group, or a smaller heap: if the time goes, it was the memory")
+    .test(
+        Test::figure(
+            "pages that were fetched again soon after they had been taken away",
+            evidence.signal(REFAULTS),
+            Unit::PerSecond,
+        )
+        .from(&[REFAULTS]),
+    )
+    .test(
+        Test::figure(
+            "how often the server's control group came to its memory limit",
+            evidence.signal(HITS),
+            Unit::PerSecond,
+        )
+        .from(&[HITS]),
+    )
+    .test(
+        Test::figure(
+            "bytes fetched from swap",
+            evidence.signal("machine.swap.in"),
+            Unit::PerSecond,
+        )
+        .from(&["machine.swap.in"]),
+    )
+    .idea("more-memory", more_memory(evidence))
     .verdict(verdict, says)
+}
+
+/// That the server's control group came to its memory limit.
+fn limit(evidence: &Evidence) -> Option<String> {
+    let hits = evidence.signal(HITS).filter(|hits| *hits > 0.0)?;
+    let of = evidence.signal(HELD).zip(evidence.signal(LIMIT));
+    let of = of.map_or_else(String::new, |(held, limit)| {
+        format!(" ({} of {} MB)", number(held / MB), number(limit / MB))
+    });
+    let hits = number(hits);
+    Some(format!(
+        "the server's control group came to its memory limit{of} {hits} times a second"
+    ))
+}
+
+fn more_memory(evidence: &Evidence) -> &'static str {
+    if limit(evidence).is_some() {
+        "the same run with a larger memory limit of the control group (`memory.max`, a container's memory limit), or a smaller heap: if the time goes, it was the limit"
+    } else {
+        "the same run with more memory, a larger limit of the control group, or a smaller heap: if the time goes, it was the memory"
+    }
 }
 
 #[cfg(test)]
@@ -123,5 +164,32 @@ mod tests {
         let still = paging(&evidence(&[("machine.refaults", 0.0)]));
         assert_eq!(still.verdict, Verdict::NotSupported);
         assert_eq!(paging(&evidence(&[])).verdict, Verdict::NotMeasured);
+    }
+
+    #[test]
+    fn a_limit_of_the_group_is_told_from_memory_that_is_short() {
+        let limited = [
+            SHORT.as_slice(),
+            &[(HELD, 509e6), (LIMIT, 512e6), (HITS, 120.0)],
+        ]
+        .concat();
+        let way_out = |found: &Hypothesis| found.would_decide[0].how.clone();
+        let found = paging(&evidence(&limited));
+        assert!(
+            found
+                .says
+                .contains("limit (509 of 512 MB) 120 times a second"),
+            "{}",
+            found.says
+        );
+        assert!(way_out(&found).contains("`memory.max`"));
+        let idle = [
+            SHORT.as_slice(),
+            &[(HELD, 5e6), (LIMIT, 512e6), (HITS, 0.0)],
+        ]
+        .concat();
+        let found = paging(&evidence(&idle));
+        assert!(!found.says.contains("limit"), "{}", found.says);
+        assert!(!way_out(&found).contains("`memory.max`"));
     }
 }
