@@ -23,10 +23,10 @@ use crate::hypotheses::{
 };
 use crate::hypothesis::{Hypothesis, Verdict};
 use crate::rank::{Candidate, explains_most};
-use crate::request_threads::{Doing, requests};
 use crate::threads::{request_cpu, request_wait};
 use crate::threshold::MATTERS;
 use crate::words::percent;
+use weir_record::Doing;
 
 /// What the figures of one run say of every hypothesis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -258,7 +258,7 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
         let in_flight = evidence.in_flight?;
         part("stopped by the garbage collector", Some(share * in_flight))
     });
-    let standing = |doing| requests(evidence, doing);
+    let standing = |doing| evidence.requests(doing);
     let seen = standing(Doing::WaitsForLock).is_some();
     let rest = locks::rest(evidence).map(|share| TimePart {
         what: if cpu::bounds_the_rest(evidence) {
@@ -471,6 +471,84 @@ mod tests {
             with_elsewhere(f64::INFINITY).as_deref(),
             Some("locks"),
             "requests that come whatever the server does wait less without it"
+        );
+    }
+
+    /// Eight places, all taken, in front of which two hundred requests wait.
+    fn full(holders: [(&'static str, f64); 3]) -> Diagnosis {
+        let full = [
+            ("cpu", 0.1),
+            ("target.cpu.user", 0.1),
+            ("target.cpu.system", 0.0),
+            ("target.run-queue-wait", 0.0),
+            ("target.blocked", 0.0),
+            ("threads.occupancy", 8.0),
+            ("threads.limit", 8.0),
+            ("request-queue.waiting", 192.0),
+            ("request-threads.seen", 8.0),
+            ("request-threads.pool", 0.0),
+            ("request-threads.lock", 0.0),
+            ("request-threads.parked", 0.0),
+        ];
+        let mut made = evidence(&[full.as_slice(), &holders].concat());
+        made.in_flight = Some(200.0);
+        diagnose(&made)
+    }
+
+    #[test]
+    fn a_lock_is_behind_the_threads_that_wait_for_it_and_who_waits_for_these() {
+        let locked = full([
+            ("request-threads.monitor", 7.0),
+            ("request-threads.asleep", 1.0),
+            ("request-threads.answer", 0.0),
+        ]);
+        assert_eq!(locked.first.as_deref(), Some("locks"), "{}", locked.summary);
+        let found = |id: &str| {
+            let mut all = locked.hypotheses.iter();
+            all.find(|found| found.id == id)
+                .map(|found| found.says.clone())
+        };
+        let limit = found("limit").unwrap_or_default();
+        assert!(limit.contains("would only move the queue"), "{limit}");
+        let locks = found("locks").unwrap_or_default();
+        assert!(locks.contains("192 more requests waited"), "{locks}");
+        // Of those that have a place few wait for it.
+        let asleep = full([
+            ("request-threads.monitor", 1.0),
+            ("request-threads.asleep", 7.0),
+            ("request-threads.answer", 0.0),
+        ]);
+        assert_eq!(asleep.first.as_deref(), Some("limit"), "{}", asleep.summary);
+    }
+
+    #[test]
+    fn whether_a_higher_limit_helps_is_left_open_where_it_is_not_known() {
+        let says = |of: &Diagnosis| {
+            let limit = of.hypotheses.iter().find(|found| found.id == "limit");
+            limit.map(|limit| limit.says.clone()).unwrap_or_default()
+        };
+        let away = full([
+            ("request-threads.monitor", 0.0),
+            ("request-threads.asleep", 0.0),
+            ("request-threads.answer", 8.0),
+        ]);
+        assert_eq!(away.first.as_deref(), Some("limit"), "{}", away.summary);
+        assert!(
+            says(&away).contains("8.00 of those that have a place wait for another service"),
+            "{}",
+            says(&away)
+        );
+        let unseen = [
+            ("threads.occupancy", 8.0),
+            ("threads.limit", 8.0),
+            ("request-queue.waiting", 2.0),
+            ("cpu", 0.1),
+        ];
+        let unseen = diagnose(&evidence(&unseen));
+        assert!(
+            says(&unseen).contains("was not recorded"),
+            "{}",
+            says(&unseen)
         );
     }
 

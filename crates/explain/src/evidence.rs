@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_metric::{is_stage, stage_place};
 use weir_record::{
-    CpuScope, Errors, Invalid, ResponseTime, TargetFacts, TrialRecord, WatchResult, names,
+    CpuScope, Doing, Errors, Invalid, ResponseTime, TargetFacts, TrialRecord, WatchResult, names,
+    requests_doing,
 };
 
-use crate::request_threads::{Doing, requests};
 use crate::threshold::{FAILURES, FULL};
 
 /// How the names of pools begin.
@@ -198,6 +198,11 @@ impl Evidence {
         self.sum("target.cpu.user", "target.cpu.system")
     }
 
+    /// Requests whose threads did this, on average. `None` where thread dumps do not tell.
+    pub(crate) fn requests(&self, doing: Doing) -> Option<f64> {
+        requests_doing(|name| self.signal(name), doing)
+    }
+
     /// CPUs that were busy, on average. What other virtual machines took is no busy time: `cpu` is
     /// a share of what they left.
     pub(crate) fn busy_cpus(&self) -> Option<f64> {
@@ -249,7 +254,7 @@ impl Evidence {
         // Nor do all pools tell who waits for them; thread dumps do, of the one that is full.
         let in_dumps = stage.starts_with(POOL).then(|| {
             let only = self.only_full_pool()?;
-            requests(self, Doing::WaitsForPool).filter(|_| only == stage)
+            self.requests(Doing::WaitsForPool).filter(|_| only == stage)
         });
         // Of a server that has all the connections it may have, the others wait outside.
         let outside = stage == CONNECTIONS && self.is_full(stage) && !self.threads_accept();

@@ -25,7 +25,6 @@ mod evidence;
 mod hypotheses;
 mod hypothesis;
 mod rank;
-mod request_threads;
 mod threads;
 mod threshold;
 mod words;

@@ -1,13 +1,14 @@
 //! Requests wait for answers of what stands behind the server.
 
+use weir_record::Doing;
+
 use crate::evidence::Evidence;
 use crate::hypotheses::waiting_test;
 use crate::hypothesis::{Hypothesis, any_of};
-use crate::request_threads::{Doing, requests};
 use crate::words::{number, percent};
 
 pub(crate) fn downstream(evidence: &Evidence) -> Hypothesis {
-    let waiting = requests(evidence, Doing::WaitsForAnswer);
+    let waiting = evidence.requests(Doing::WaitsForAnswer);
     let waits = waiting_test(
         evidence,
         "in threads that wait for bytes of a socket, or for a client's answer",

@@ -1,5 +1,7 @@
 //! A pool or another limit of the funnel holds requests back.
 
+use weir_record::{Doing, MOST_OF_THEM};
+
 use crate::evidence::{CONNECTIONS, Evidence};
 use crate::hypotheses::{cpu, waiting_test};
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
@@ -96,6 +98,18 @@ pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
     hypothesis.verdict(verdict, says)
 }
 
+/// Threads or connections that are all taken while requests wait for one: how many are taken, and
+/// how many wait. The innermost such stage, unless a pool or a cap on the rate is further in.
+pub(crate) fn all_taken(evidence: &Evidence) -> Option<(f64, f64)> {
+    let stages = evidence.stages().into_iter();
+    let innermost = stages
+        .filter_map(|name| stage(evidence, name))
+        .rfind(|stage| stage.holds() == Some(true) && !stage.refuses())
+        .filter(|stage| !stage.is_by_itself())?;
+    let taken = evidence.signal(&format!("{}.occupancy", innermost.name))?;
+    Some((taken, innermost.waiting?))
+}
+
 impl Stage {
     /// Whether requests wait for it while it is full, or are refused because it is.
     fn holds(&self) -> Option<bool> {
@@ -106,7 +120,11 @@ impl Stage {
     /// Whether it is in front of what holds those that have a place: a pool and a cap on the rate
     /// are told apart from that by themselves.
     fn stands_before(&self, holder: Option<&str>) -> bool {
-        holder.is_some() && !self.name.starts_with("pool.") && self.at_rate.is_none()
+        holder.is_some() && !self.is_by_itself()
+    }
+
+    fn is_by_itself(&self) -> bool {
+        self.name.starts_with("pool.") || self.at_rate.is_some()
     }
 
     fn refuses(&self) -> bool {
@@ -239,7 +257,27 @@ fn says(
         Some(Behind::Known(behind)) => format!(
             "{what}. But {behind} is what holds those that have a place: a higher limit would only move the queue there."
         ),
-        None => format!("{what}."),
+        None => format!("{what}.{}", left_open(evidence, stage)),
+    }
+}
+
+/// Whether a higher limit helps depends on what those wait for that have a place: what is known of
+/// that and leaves it open.
+fn left_open(evidence: &Evidence, stage: &Stage) -> String {
+    if stage.is_by_itself() || stage.refuses() {
+        return String::new();
+    }
+    let taken = evidence.signal(&format!("{}.occupancy", stage.name));
+    match evidence.requests(Doing::WaitsForAnswer).zip(taken) {
+        Some((waiting, taken)) if waiting >= MOST_OF_THEM * taken => format!(
+            " {} of those that have a place wait for another service: a higher limit helps as far as that one can take more.",
+            number(waiting)
+        ),
+        None if evidence.signal("request-threads.seen").is_none() => {
+            " What those wait for that have a place was not recorded: a higher limit helps only if there is room behind it."
+                .to_owned()
+        }
+        _ => String::new(),
     }
 }
 

@@ -1,21 +1,28 @@
 //! Requests wait for each other: locks, and safepoints that are no collections.
 
+use weir_record::{Doing, MOST_OF_THEM};
+
 use crate::evidence::Evidence;
 use crate::hypotheses::garbage::in_pauses;
+use crate::hypotheses::limits::all_taken;
 use crate::hypotheses::network::accepting;
 use crate::hypotheses::waiting_test;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict};
-use crate::request_threads::{Doing, requests};
 use crate::threads::request_at_cpu;
 use crate::threshold::{MATTERS, MATTERS_BECAUSE};
 use crate::words::{capital, number, percent};
 
 pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
-    let in_locks = requests(evidence, Doing::WaitsForLock);
+    let in_locks = evidence.requests(Doing::WaitsForLock);
+    let in_front = in_locks.and_then(|waiting| in_front(evidence, waiting));
     let share_in_locks = evidence.share_of_requests(in_locks);
     let rest = rest(evidence).map(|rest| rest + share_in_locks.unwrap_or(0.0));
-    let waits = waiting_test(evidence, "in threads that wait for a lock", in_locks)
-        .from(Doing::WaitsForLock.signals());
+    let what = match in_front {
+        Some(_) => "in threads that wait for a lock, or in front of those",
+        None => "in threads that wait for a lock",
+    };
+    let held = in_locks.map(|waiting| waiting + in_front.unwrap_or(0.0));
+    let waits = waiting_test(evidence, what, held).from(Doing::WaitsForLock.signals());
     let unaccounted = Test::at_least(
         "share of the requests' time that is neither work nor a wait for CPU, pool, queue, disk or collector",
         rest,
@@ -41,11 +48,17 @@ pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
         safepoints.speaks_for,
         unaccounted.speaks_for,
     ]);
-    let says = says(verdict, in_locks, &unaccounted, &contended, &safepoints);
+    let says = says(
+        verdict,
+        in_locks.map(|waiting| (waiting, in_front)),
+        &unaccounted,
+        &contended,
+        &safepoints,
+    );
     let share = if safepoints.speaks() {
         safepoints.figure
     } else {
-        share_in_locks.or(rest)
+        evidence.share_of_requests(held).or(rest)
     };
     Hypothesis::new("locks", "Requests wait for each other: locks, and safepoints that are no collections")
         .share(share)
@@ -56,6 +69,13 @@ pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
         .idea("thread-dumps", "three thread dumps under load (`jcmd PID Thread.print`): threads that stand at the same line and name the same lock")
         .trial("one-user", "the same run with one user. The response time falls to the work itself if requests wait for each other; it stays if they wait for something behind the server", ("users", 0.0))
         .verdict(verdict, says)
+}
+
+/// Requests that wait for a thread or a connection because most of those that have one wait for a
+/// lock: more of them would only move the queue.
+fn in_front(evidence: &Evidence, in_locks: f64) -> Option<f64> {
+    let (taken, waiting) = all_taken(evidence)?;
+    Some(waiting).filter(|_| in_locks >= MOST_OF_THEM * taken)
 }
 
 /// The time that threads were seen to wait for a lock decides. How often a monitor was found taken
@@ -88,7 +108,7 @@ pub(crate) fn rest(evidence: &Evidence) -> Option<f64> {
         Doing::WaitsForOthers,
     ]
     .into_iter()
-    .filter_map(|doing| requests(evidence, doing))
+    .filter_map(|doing| evidence.requests(doing))
     .sum();
     let known = at_cpu + queued + on_disk + at_the_door + seen;
     let known = evidence.share_of_requests(Some(known))?;
@@ -103,7 +123,7 @@ fn safepoints(evidence: &Evidence) -> Option<f64> {
 
 fn says(
     verdict: Verdict,
-    in_locks: Option<f64>,
+    in_locks: Option<(f64, Option<f64>)>,
     unaccounted: &Test,
     contended: &Test,
     safepoints: &Test,
@@ -117,12 +137,18 @@ fn says(
                 percent(share)
             )
         });
-    if let Some(in_locks) = in_locks {
+    if let Some((in_locks, in_front)) = in_locks {
         let waiting = format!(
             "{} of the threads that serve requests waited for a lock on average (thread dumps)",
             number(in_locks)
         );
-        let parts = [Some(waiting), stopped];
+        let before = in_front.map(|waiting| {
+            format!(
+                "{} more requests waited for a thread because of it",
+                number(waiting)
+            )
+        });
+        let parts = [Some(waiting), before, stopped];
         return format!(
             "{}.",
             parts.into_iter().flatten().collect::<Vec<_>>().join("; ")

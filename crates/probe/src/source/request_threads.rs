@@ -1,14 +1,15 @@
 //! What the threads that serve requests do, from thread dumps of a virtual machine of this machine.
 //!
-//! A dump stops all threads while it is written, so that it is taken as rarely as its own length
-//! asks for: at most [`SHARE`] of the time. A thread of its own waits for it, and the reading takes
-//! what has come by then. Virtual threads are written into a dump of their own, which stops one
-//! thread at a time; it counts as if it stopped them all.
+//! A dump stops all threads while it is written, so that it is taken as rarely as this asks for: at
+//! most [`SHARE`] of the time. How long they stood is what the virtual machine's counters say;
+//! without them it is how long the dump took, its wait for a CPU included. A thread of its own
+//! waits for it, and the reading takes what has come by then. Virtual threads are written into a
+//! dump of their own, which stops one thread at a time; it counts as if it stopped them all.
 
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
-use weir_jvm::{Attach, RequestThreads, Vm, has_virtual_threads};
+use weir_jvm::{Attach, PerfFile, RequestThreads, Vm, has_virtual_threads};
 
 use crate::reading::{Reading, put};
 
@@ -30,7 +31,7 @@ const SIGNALS: [&str; 8] = [
     "request-threads.parked",
 ];
 
-/// What was counted in a dump, and how long it took.
+/// What was counted in a dump, and how long the threads stood for it.
 type Dump = (RequestThreads, Duration);
 
 /// The threads of a virtual machine.
@@ -39,8 +40,8 @@ pub(crate) struct RequestThreadsSource {
     pid: u32,
     dumps: Option<Dumps>,
     due: Option<Instant>,
-    /// How long the dump before took; the first finds a virtual machine that has not compiled what
-    /// it takes for it, and says nothing of the others.
+    /// How long they stood for the dump before; the first finds a virtual machine that has not
+    /// compiled what it takes for it, and says nothing of the others.
     took: Option<Duration>,
     /// A dump was asked for and has not come.
     pending: bool,
@@ -120,18 +121,25 @@ impl Dumps {
             let Some(attach) = vm.and_then(|vm| Attach::to(&vm).ok()) else {
                 return;
             };
+            let mut counters = PerfFile::of(attach.vm()).ok();
+            let mut stood = || counters.as_mut()?.read().ok()?.safepoint_s;
             let mut tells_virtual = true;
             while asked.recv().is_ok() {
-                let start = Instant::now();
+                let (start, before) = (Instant::now(), stood());
                 let Ok(dump) = attach.jcmd("Thread.print") else {
                     return;
                 };
+                let stopped = stood().zip(before).map(|(after, before)| after - before);
+                let mut took = stopped
+                    .and_then(|stopped| Duration::try_from_secs_f64(stopped).ok())
+                    .unwrap_or_else(|| start.elapsed());
                 let mut threads = RequestThreads::in_dump(&dump);
                 if tells_virtual && has_virtual_threads(&dump) {
+                    let start = Instant::now();
                     let dump = attach.threads_as_json();
                     tells_virtual = dump.is_ok_and(|dump| threads.add_virtual(&dump));
+                    took += start.elapsed();
                 }
-                let took = start.elapsed();
                 if give.send((threads, took)).is_err() {
                     return;
                 }

@@ -1,7 +1,7 @@
 //! What is full: threads with a queue in front of them, the CPU, the database, and a virtual
 //! machine that collects garbage instead of working.
 
-use weir_record::{Finding, TrialRecord};
+use weir_record::{Doing, Finding, MOST_OF_THEM, TrialRecord, requests_doing, used_by_others};
 
 use super::{Evidence, most, name, not_the_cpu};
 use crate::search::plateau::limit;
@@ -52,20 +52,36 @@ pub(super) fn threads_full(evidence: &Evidence<'_>) -> Vec<Finding> {
                 found.change(
                     "no higher thread limit: the CPU is full, and more threads would only wait for it",
                 )
+            } else if let Some(waiting) = waits_for_lock(trial) {
+                found.change(more_would_wait_for(&format!(
+                    "a lock, {waiting:.1} of them on average (thread dumps)"
+                )))
             } else if pools.is_empty() {
                 found.change(
                     "a higher thread limit, if the CPU is to be used further; none, if the limit is \
                      what should hold the flow",
                 )
             } else {
-                found.change(format!(
-                    "first what the threads wait for: {}; more threads would only wait there too",
-                    pools.join(", ")
-                ))
+                found.change(more_would_wait_for(&pools.join(", ")))
             }
         })
         .into_iter()
         .collect()
+}
+
+fn more_would_wait_for(what: &str) -> String {
+    format!("first what the threads wait for: {what}; more threads would only wait there too")
+}
+
+/// Threads that wait for a lock in a trial, when those are most of them.
+fn waits_for_lock(trial: &TrialRecord) -> Option<f64> {
+    let signal = |name: &str| trial.signals.get(name).copied();
+    let waiting = requests_doing(signal, Doing::WaitsForLock)?;
+    Some(waiting).filter(|waiting| {
+        trial
+            .occupancy(THREADS)
+            .is_some_and(|taken| *waiting >= MOST_OF_THEM * taken)
+    })
 }
 
 /// Pools that threads wait for in a trial.
@@ -81,9 +97,13 @@ fn waiting_pools(trial: &TrialRecord, evidence: &Evidence<'_>) -> Vec<String> {
         .collect()
 }
 
-/// The target's CPUs have nothing left.
+/// The target's CPUs have nothing left, and not because others use most of what is used.
 pub(super) fn cpu(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let busy = |trial: &TrialRecord| Some(trial.cpu?.total).filter(|busy| *busy >= CPU_FULL);
+    let busy = |trial: &TrialRecord| {
+        let busy = Some(trial.cpu?.total).filter(|busy| *busy >= CPU_FULL)?;
+        let others = used_by_others(trial, evidence.facts.cpus).unwrap_or(0.0);
+        Some(busy).filter(|busy| others < busy / 2.0)
+    };
     most(evidence, busy)
         .map(|(trial, busy, ids)| {
             let (name, id, percent) = (name(trial), trial.id, busy * 100.0);
@@ -254,6 +274,12 @@ mod tests {
         let overloaded = found(threads_full, &busy(trial(1, 20.0, &full), 1.0), &facts);
         let change = overloaded.expect("full too").change.expect("it has one");
         assert!(change.starts_with("no higher thread limit"), "{change}");
+        let seen = ["seen", "monitor", "lock"].map(|what| format!("request-threads.{what}"));
+        let locked = [(seen[0].as_str(), 40.0), (&seen[1], 38.0), (&seen[2], 0.0)];
+        let locked = [&full[..], &locked].concat();
+        let finding = found(threads_full, &trial(1, 20.0, &locked), &facts).expect("full too");
+        let change = finding.change.unwrap_or_default();
+        assert!(change.contains("a lock, 37.8 of them"), "{change}");
         let starved = [&full[..], &[("pool.db.waiting", 30.0)]].concat();
         let finding = found(threads_full, &trial(1, 20.0, &starved), &facts).expect("full too");
         assert!(
@@ -275,7 +301,18 @@ mod tests {
         let trial = trial(1, 20.0, &[("gc.time", 0.01)]);
         let finding = found(cpu, &busy(trial.clone(), 0.99), &facts).expect("it is full");
         assert_eq!(finding.was_not, ["garbage collection (1.0 % of the time)"]);
-        assert_eq!(found(cpu, &busy(trial, 0.8), &facts), None);
+        assert_eq!(found(cpu, &busy(trial.clone(), 0.8), &facts), None);
+        let mut beside = trial;
+        for (name, used) in [("target.cpu.user", 0.3), ("target.cpu.system", 0.1)] {
+            beside
+                .signals
+                .insert(name.into(), used * f64::from(facts.cpus));
+        }
+        assert_eq!(
+            found(cpu, &busy(beside, 0.99), &facts),
+            None,
+            "others use most of it"
+        );
     }
 
     #[test]

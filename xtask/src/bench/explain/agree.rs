@@ -9,7 +9,7 @@ use crate::error::TaskError;
 
 /// Findings that name a cause, and the hypotheses one of which must not be refused then.
 const SAME: [(&str, &[&str]); 12] = [
-    ("threads-saturated", &["limit"]),
+    ("threads-saturated", &["limit", "locks"]),
     ("pool-waits", &["limit"]),
     ("database-full", &["limit"]),
     ("refused-by-connections", &["limit"]),
