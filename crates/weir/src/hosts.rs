@@ -45,7 +45,7 @@ pub(crate) fn process_serving(address: SocketAddr) -> Option<u32> {
     let Some(inside) = passes_on_to(pid) else {
         return Some(pid);
     };
-    output::talk(&format!(
+    output::talk_once(&format!(
         "port {} is passed on by docker-proxy (process {pid}): name the container's own address, http://{inside}, so that \
          the server is looked at and the proxy is left out",
         address.port()
@@ -90,7 +90,7 @@ pub(crate) fn check(hosts: &[NamedHost], allowed: &[String]) -> Result<(), Expec
         told.push(text);
     }
     if !told.is_empty() {
-        output::talk(&format!("load goes to {}", told.join(", ")));
+        output::talk_once(&format!("load goes to {}", told.join(", ")));
     }
     Ok(())
 }

@@ -8,8 +8,10 @@
 //! unless its caller says that it has several, so that a name cannot begin a line that looks like
 //! Weir's.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::sync::Mutex;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use serde::Serialize;
@@ -40,6 +42,17 @@ pub(crate) fn answer_lines(text: &str, json: Option<&Path>) {
 /// Prints a line of talk.
 pub(crate) fn talk(text: &str) {
     to_stderr(&weir_shown::line(text));
+}
+
+/// Prints a line of talk that turns up more than once, the first time.
+pub(crate) fn talk_once(text: &str) {
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if TOLD
+        .lock()
+        .is_ok_and(|mut told| told.insert(text.to_owned()))
+    {
+        talk(text);
+    }
 }
 
 /// Prints talk that has several lines.

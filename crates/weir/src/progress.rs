@@ -64,7 +64,7 @@ impl LiveView {
         match &self.bar {
             Some(bar) => {
                 let columns = usize::from(Term::stderr().size().1);
-                bar.suspend(|| output::talk(&in_width(text, columns)));
+                bar.suspend(|| output::talk_lines(&in_width(&line(text), columns)));
             }
             None => output::talk(text),
         }
