@@ -130,6 +130,24 @@ pub(crate) const MUSL_GCC: Need = Need {
     packages: &["musl-tools"],
 };
 
+/// Builds what is written in C for another processor.
+pub(crate) const AARCH64_GCC: Need = Need {
+    what: "a C compiler for aarch64",
+    why: "SQLite and QuickJS are built for that processor",
+    programs: &["aarch64-linux-gnu-gcc"],
+    variable: "AARCH64_GCC",
+    packages: &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
+};
+
+/// Runs programs of another processor.
+pub(crate) const QEMU_USER: Need = Need {
+    what: "an emulator of other processors",
+    why: "what was built for one is started once",
+    programs: &["qemu-aarch64-static"],
+    variable: "QEMU_USER",
+    packages: &["qemu-user-static"],
+};
+
 /// Makes packages.
 pub(crate) const DPKG_DEB: Need = Need {
     what: "dpkg-deb",

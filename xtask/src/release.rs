@@ -8,6 +8,7 @@ mod bare;
 mod image;
 mod licences;
 mod package;
+mod processor;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,15 +18,16 @@ use std::time::Instant;
 use clap::Args;
 
 use crate::error::TaskError;
-use crate::needs::{DPKG_DEB, IP, MUSL_GCC, UNSHARE, provide};
+use crate::needs::{DPKG_DEB, IP, UNSHARE, provide};
 use crate::process::{cargo, output, run};
 use crate::steps::spoken;
 use crate::workspace::Workspace;
+use processor::Processor;
 
 /// Where the repository is, until a release says it.
 const PLACEHOLDER: &str = "https://example.invalid/weir";
 /// The processors that a program is built for unless others are named.
-const TARGETS: [&str; 1] = ["x86_64-unknown-linux-musl"];
+const TARGETS: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
 const PROFILE: &str = "dist";
 
 /// Build what users install: static programs, archives, Debian packages, an image
@@ -41,8 +43,7 @@ pub(crate) struct ReleaseOptions {
 
 /// A program that was built.
 pub(super) struct Built {
-    /// The target of Rust.
-    pub(super) target: String,
+    processor: Processor,
     pub(super) program: PathBuf,
     pub(super) version: String,
     pub(super) repository: String,
@@ -51,25 +52,15 @@ pub(super) struct Built {
 }
 
 impl Built {
-    /// What Debian calls the processor.
-    fn debian_architecture(&self) -> &str {
-        match self.target.split('-').next() {
-            Some("x86_64") => "amd64",
-            Some("aarch64") => "arm64",
-            Some(other) => other,
-            None => "all",
-        }
-    }
-
-    /// Whether it runs on this machine.
-    fn runs_here(&self) -> bool {
-        self.target.starts_with(std::env::consts::ARCH)
+    /// The program, run on this machine.
+    fn command(&self) -> Command {
+        self.processor.command(&self.program)
     }
 }
 
 /// Builds everything into `target/release-files`, and checks it.
 pub(crate) fn release(workspace: &Workspace, options: &ReleaseOptions) -> Result<(), TaskError> {
-    provide(&[MUSL_GCC, DPKG_DEB, UNSHARE, IP])?;
+    provide(&[DPKG_DEB, UNSHARE, IP])?;
     let place = workspace.target_directory()?.join("release-files");
     fresh(&place)?;
     let targets: Vec<&str> = if options.target.is_empty() {
@@ -90,11 +81,7 @@ pub(crate) fn release(workspace: &Workspace, options: &ReleaseOptions) -> Result
         made.push(package::archive(workspace, &built, &place)?);
         let debian = package::debian(workspace, &built, &place)?;
         made.push(image::save(&built, &place)?);
-        if built.runs_here() {
-            bare::main_job(&debian, &place.join("bare"))?;
-        } else {
-            println!("{target}: not run, this machine has another processor");
-        }
+        bare::try_out(&debian, &place.join("bare"), &built.processor)?;
         made.push(debian);
     }
     let names: Vec<&str> = made
@@ -115,8 +102,11 @@ fn build(
     place: &Path,
 ) -> Result<Built, TaskError> {
     let root = &workspace.root;
+    let processor = Processor::of(target);
+    provide(&processor.needs())?;
     provide_target(target)?;
     let mut command = cargo(root, &["build", "--locked", "--package", "weir"]);
+    command.envs(processor.variables());
     run(command.args(["--profile", PROFILE, "--target", target]))?;
     let program = workspace.target_directory()?.join(target).join(PROFILE);
     let program = program.join("weir");
@@ -127,7 +117,7 @@ fn build(
     // The workspace has one version.
     let version = env!("CARGO_PKG_VERSION").to_owned();
     Ok(Built {
-        target: target.to_owned(),
+        processor,
         program,
         version,
         repository: repository.to_owned(),

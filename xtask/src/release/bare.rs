@@ -1,10 +1,11 @@
 //! A place with nothing in it but the package: no library, no shell, no network but the loopback.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{fresh, write};
+use super::processor::Processor;
+use super::{copy, fresh, write};
 use crate::error::TaskError;
 use crate::process::{output, run, run_any_end};
 
@@ -24,8 +25,10 @@ subject-to = ["cpu <= 80 %"]
 budget = "60 s"
 "#;
 
-/// Unpacks a package of Debian into an empty place and runs the main job in it.
-pub(super) fn main_job(package: &Path, root: &Path) -> Result<(), TaskError> {
+/// Unpacks a package of Debian into an empty place and runs the main job in it. In an emulator the
+/// program is started, and reads a study; its main job starts itself, which no emulator is asked
+/// for.
+pub(super) fn try_out(package: &Path, root: &Path, processor: &Processor) -> Result<(), TaskError> {
     fresh(root)?;
     run(Command::new("dpkg-deb").arg("-x").arg(package).arg(root))?;
     for folder in ["proc", "sys", "tmp", "dev", "srv"] {
@@ -33,12 +36,22 @@ pub(super) fn main_job(package: &Path, root: &Path) -> Result<(), TaskError> {
         fs::create_dir_all(&folder).map_err(TaskError::file("write", &folder))?;
     }
     write(&root.join("srv/study.toml"), STUDY)?;
-    let version = output(&mut within(root, &["--version"]))?;
+    let emulator = processor.emulator();
+    if let Some(emulator) = &emulator {
+        copy(&found(emulator)?, &root.join(emulator))?;
+    }
+    let within = |words: &[&str]| within(root, emulator.as_deref(), words);
+    let version = output(&mut within(&["--version"]))?;
     println!("{}", version.trim());
-    run(&mut within(root, &["check", "/srv/study.toml"]))?;
+    run(&mut within(&["check", "/srv/study.toml"]))?;
+    if emulator.is_some() {
+        let target = processor.target();
+        println!("{target}: the main job was not run, this machine has another processor");
+        return Ok(());
+    }
     // Whether the machine was quiet enough for an answer is not what is asked.
     let tune = ["tune", "/srv/study.toml", "--runs", "/srv/runs"];
-    run_any_end(&mut within(root, &tune))?;
+    run_any_end(&mut within(&tune))?;
     let runs = root.join("srv/runs");
     let names = fs::read_dir(&runs).map_err(TaskError::file("read", &runs))?;
     let reports = names
@@ -53,14 +66,23 @@ pub(super) fn main_job(package: &Path, root: &Path) -> Result<(), TaskError> {
     Ok(())
 }
 
-/// The program in namespaces of its own.
-fn within(root: &Path, words: &[&str]) -> Command {
-    let script = "ip link set lo up && mount -t proc proc \"$0/proc\" && exec chroot \"$0\" /usr/bin/weir \"$@\"";
+/// Where a program of the search path is.
+fn found(program: &str) -> Result<PathBuf, TaskError> {
+    let path = output(Command::new("which").arg(program))?;
+    Ok(PathBuf::from(path.trim()))
+}
+
+/// The program in namespaces of its own, in an emulator that lies beside it.
+fn within(root: &Path, emulator: Option<&str>, words: &[&str]) -> Command {
+    let script = "ip link set lo up && mount -t proc proc \"$0/proc\" && exec chroot \"$0\" \"$@\"";
+    let emulator = emulator.map(|emulator| format!("/{emulator}"));
     let mut command = Command::new("unshare");
     command
         .args(["--map-root-user", "--mount", "--net", "--pid", "--fork"])
         .args(["sh", "-c", script])
         .arg(root)
+        .args(emulator)
+        .arg("/usr/bin/weir")
         .args(words)
         .env_clear()
         .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")

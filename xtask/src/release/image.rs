@@ -28,7 +28,7 @@ fn write_layer(built: &Built, folder: &Path) -> Result<(), TaskError> {
 
 /// Writes the image, and the file that says the same to whoever builds images.
 pub(super) fn save(built: &Built, place: &Path) -> Result<PathBuf, TaskError> {
-    let folder = place.join(format!("image-{}", built.target));
+    let folder = place.join(format!("image-{}", built.processor.target()));
     fresh(&folder)?;
     write_layer(built, &folder)?;
     let digest = |name: &str| {
@@ -42,7 +42,7 @@ pub(super) fn save(built: &Built, place: &Path) -> Result<PathBuf, TaskError> {
     };
     let layer = digest("layer.tar")?;
     let configuration = serde_json::json!({
-        "architecture": built.debian_architecture(),
+        "architecture": built.processor.debian(),
         "os": "linux",
         "config": { "Entrypoint": ["/weir"], "WorkingDir": "/work" },
         "rootfs": { "type": "layers", "diff_ids": [format!("sha256:{layer}")] },
@@ -64,7 +64,7 @@ pub(super) fn save(built: &Built, place: &Path) -> Result<PathBuf, TaskError> {
     let image = format!(
         "weir-{}-{}-image.tar",
         built.version,
-        built.debian_architecture()
+        built.processor.debian()
     );
     let image = place.join(image);
     run(Command::new("tar")

@@ -26,7 +26,7 @@ pub(super) fn archive(
     built: &Built,
     place: &Path,
 ) -> Result<PathBuf, TaskError> {
-    let name = format!("weir-{}-{}", built.version, built.target);
+    let name = format!("weir-{}-{}", built.version, built.processor.target());
     let folder = place.join(&name);
     copy(&built.program, &folder.join("weir"))?;
     for text in ["LICENSE", "README.md", "CHANGELOG.md"] {
@@ -35,11 +35,11 @@ pub(super) fn archive(
     let third = "THIRD-PARTY.txt";
     copy(&built.beside.join(third), &folder.join(third))?;
     for (shell, _) in COMPLETIONS {
-        let words = output(Command::new(own(built)?).args(["completions", shell]))?;
+        let words = output(built.command().args(["completions", shell]))?;
         write(&folder.join("completions").join(shell), &words)?;
     }
     let man = folder.join("man");
-    run(Command::new(own(built)?).arg("man").arg("--out").arg(&man))?;
+    run(built.command().arg("man").arg("--out").arg(&man))?;
     let archive = place.join(format!("{name}.tar.gz"));
     run(Command::new("tar")
         .args(["--owner=0", "--group=0", "--sort=name", "-czf"])
@@ -56,8 +56,12 @@ pub(super) fn debian(
     built: &Built,
     place: &Path,
 ) -> Result<PathBuf, TaskError> {
-    let from = place.join(format!("weir-{}-{}", built.version, built.target));
-    let tree = place.join(format!("deb-{}", built.target));
+    let from = place.join(format!(
+        "weir-{}-{}",
+        built.version,
+        built.processor.target()
+    ));
+    let tree = place.join(format!("deb-{}", built.processor.target()));
     fresh(&tree)?;
     let program = tree.join("usr/bin/weir");
     copy(&built.program, &program)?;
@@ -79,7 +83,7 @@ pub(super) fn debian(
     }
     let size = output(Command::new("du").args(["-ks"]).arg(&tree))?;
     let size = size.split_whitespace().next().unwrap_or("0").to_owned();
-    let architecture = built.debian_architecture();
+    let architecture = built.processor.debian();
     write(
         &tree.join("DEBIAN/control"),
         &format!(
@@ -95,17 +99,6 @@ pub(super) fn debian(
         .arg(&tree)
         .arg(&package))?;
     Ok(package)
-}
-
-/// The program where it runs on this machine: what it writes is the same for all.
-fn own(built: &Built) -> Result<&Path, TaskError> {
-    if built.runs_here() {
-        return Ok(&built.program);
-    }
-    Err(TaskError::Form {
-        what: built.target.clone(),
-        why: "its completions and man pages are written by the program itself, which does not run here".to_owned(),
-    })
 }
 
 fn executable(path: &Path) -> Result<(), TaskError> {
