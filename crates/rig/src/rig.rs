@@ -114,8 +114,11 @@ impl Rig {
         }
         let watched = options.target.watched();
         let target_cpus = watched.cpus.clone();
-        let load_cpus = load_cpus(&watched, &options.cpus);
-        let shared = shared(&watched, &options.cpus.load);
+        let shared = shared(&watched, &options.cpus);
+        let note = shared
+            .as_ref()
+            .filter(|_| has_cpus_here(&watched))
+            .map(shares);
         let pids = watched.pids.clone();
         let fresh = self.last.as_ref().is_none_or(|last| last.pids != pids);
         let log_from = options.target.log_length();
@@ -171,7 +174,7 @@ impl Rig {
             treatment,
             population: population.or(measured.load.users_most()).unwrap_or(0),
             target_cpus: target_cpus.map_or(self.facts.cpus, |cpus| cpus.count() as u32),
-            load: Some(load_cpus),
+            load: Some(load_cpus(&options.cpus.load, shared.as_ref())),
             repeats,
             ended_after: treatment.window.requests.map(|_| measured.elapsed),
             against: measured
@@ -186,8 +189,7 @@ impl Rig {
         let mut record = record.map_err(|error| TrialError::Storage(failed_to(&error)))?;
         record.signal_origins = measured.origins;
         record.own_units.clone_from(&options.own_units);
-        record.notes.extend(unseen.note);
-        record.notes.extend(shared.map(|cpus| shares(&cpus)));
+        record.notes.extend(unseen.note.into_iter().chain(note));
         if treatment.window.requests.is_some()
             && let Some(rate) = steady_rate(&measured.recording, measured.elapsed.as_secs_f64())
         {
@@ -294,24 +296,27 @@ fn set(target: &mut dyn Server, levels: &Levels) -> Result<(), TrialError> {
         .map_err(|error| target_failed(&error))
 }
 
-/// The load generator's CPUs, and those of them that the server may use, too.
-fn load_cpus(watched: &Watched, cpus: &CpuPlan) -> LoadCpus {
-    let target = watched.cpus.as_ref().unwrap_or(&cpus.target);
+/// The load generator's CPUs on which the server may run, too.
+fn shared(watched: &Watched, cpus: &CpuPlan) -> Option<CpuSet> {
     let is_here = match &watched.machine {
         WatchedMachine::This => true,
         WatchedMachine::Far(far) => far.is_this_one(),
         WatchedMachine::Unseen => false,
     };
-    let shared = target.in_common(&cpus.load).filter(|_| is_here);
+    let target = watched.cpus.as_ref().unwrap_or(&cpus.target);
+    target.in_common(&cpus.load).filter(|_| is_here)
+}
+
+fn load_cpus(load: &CpuSet, shared: Option<&CpuSet>) -> LoadCpus {
     LoadCpus {
-        cpus: cpus.load.count() as u32,
-        of_target: shared.map_or(0, |cpus| cpus.count() as u32),
+        cpus: load.count() as u32,
+        of_target: shared.map_or(0, CpuSet::count) as u32,
     }
 }
 
-/// The CPUs that a study gives to the server although the load generator runs there.
-fn shared(watched: &Watched, load: &CpuSet) -> Option<CpuSet> {
-    watched.cpus.as_ref()?.in_common(load)
+/// Whether a study gives the server CPUs of this machine that are not those of the others.
+fn has_cpus_here(watched: &Watched) -> bool {
+    watched.cpus.is_some() && matches!(watched.machine, WatchedMachine::This)
 }
 
 fn shares(cpus: &CpuSet) -> String {
@@ -366,5 +371,29 @@ fn target_failed(error: &TargetError) -> TrialError {
     match error {
         TargetError::Interrupted => TrialError::Interrupted,
         other => TrialError::Environment(failed_to(other)),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    /// The numbers of another machine's CPUs are not those of this one's.
+    #[test]
+    fn only_cpus_of_this_machine_are_shared_with_the_load() {
+        let cpus = |text: &str| text.parse::<CpuSet>().unwrap();
+        let plan = CpuPlan {
+            target: cpus("0"),
+            load: cpus("1"),
+        };
+        let mut watched = Watched::default();
+        assert_eq!(shared(&watched, &plan), None, "each has its own");
+        watched.cpus = Some(cpus("0-1"));
+        assert_eq!(shared(&watched, &plan), Some(cpus("1")));
+        assert!(has_cpus_here(&watched));
+        watched.machine = WatchedMachine::Unseen;
+        assert_eq!(shared(&watched, &plan), None, "of another machine");
+        assert!(!has_cpus_here(&watched));
     }
 }
