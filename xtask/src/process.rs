@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -86,10 +86,14 @@ pub(crate) fn output(command: &mut Command) -> Result<String, TaskError> {
 
 /// Whether a program of this name stands in one of the directories of `PATH`.
 pub(crate) fn installed(program: &str) -> bool {
-    let Some(path) = env::var_os("PATH") else {
-        return false;
-    };
-    env::split_paths(&path).any(|directory| directory.join(program).is_file())
+    found(program).is_some()
+}
+
+/// Where a program of this name stands in one of the directories of `PATH`.
+pub(crate) fn found(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    let mut places = env::split_paths(&path).map(|directory| directory.join(program));
+    places.find(|place| place.is_file())
 }
 
 fn announce(command: &Command) {

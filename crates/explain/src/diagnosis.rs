@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use weir_record::Doing;
 
 use crate::evidence::{CONNECTIONS, Evidence};
 use crate::hypotheses::{
@@ -26,7 +27,6 @@ use crate::rank::{Candidate, explains_most};
 use crate::threads::{request_cpu, request_wait};
 use crate::threshold::MATTERS;
 use crate::words::percent;
-use weir_record::Doing;
 
 /// What the figures of one run say of every hypothesis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -45,11 +45,7 @@ impl Watched {
 
     /// As another user, if that is possible.
     fn of_nobody() -> Self {
-        let mut java = Command::new(java());
-        if rustix::process::geteuid().is_root() {
-            java.uid(NOBODY).gid(NOBODY).current_dir("/");
-        }
-        Self::with(&mut java)
+        Self::with(as_nobody(&mut Command::new(java())))
     }
 
     fn with(java: &mut Command) -> Self {
@@ -89,6 +85,14 @@ impl Drop for Watched {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// As another user, if that is possible.
+fn as_nobody(java: &mut Command) -> &mut Command {
+    if rustix::process::geteuid().is_root() {
+        java.uid(NOBODY).gid(NOBODY).current_dir("/");
+    }
+    java
 }
 
 fn java() -> PathBuf {
@@ -160,11 +164,7 @@ fn virtual_threads_are_counted_by_what_they_wait_for() {
         eprintln!("skipped: there is no Java 25 below /usr/lib/jvm");
         return;
     };
-    let mut java = Command::new(java);
-    if rustix::process::geteuid().is_root() {
-        java.uid(NOBODY).gid(NOBODY).current_dir("/");
-    }
-    let watched = Watched::running("Virtual.java", &mut java);
+    let watched = Watched::running("Virtual.java", as_nobody(&mut Command::new(java)));
     let attach = Attach::to(&watched.vm()).unwrap();
     let printed = attach.jcmd("Thread.print").unwrap();
     assert!(has_virtual_threads(&printed), "{printed}");

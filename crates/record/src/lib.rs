@@ -74,7 +74,7 @@ pub use plan_check::{CHECK_SCHEMA, CheckResult, CheckedFile, CheckedName};
 pub use raised_limit::{AnswerBefore, RaisedLimit};
 pub use recording::Recording;
 pub use replay::Replay;
-pub use request_threads::{Doing, MOST_OF_THEM, requests_doing};
+pub use request_threads::{Doing, are_most, requests_doing};
 pub use response_histogram::response_histogram;
 pub use result::{
     Answer, Binding, Column, ConfigurationDiff, Difference, Figure, FigureDifference, Finding,

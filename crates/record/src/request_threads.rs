@@ -1,8 +1,7 @@
 //! What the threads that serve requests were seen doing, as requests on average.
 
-/// What so large a part of those waits for that have a thread, those without one wait for as well:
-/// more threads would only move the queue.
-pub const MOST_OF_THEM: f64 = 0.5;
+/// What so large a part of those waits for that have a thread, those without one wait for as well.
+const MOST_OF_THEM: f64 = 0.5;
 /// Where fewer of the busy threads than this share are seen in thread dumps, others serve requests
 /// that are not in them (virtual threads, event loops).
 const MOST: f64 = 0.5;
@@ -38,6 +37,12 @@ impl Doing {
             Self::WaitsForOthers => &["request-threads.parked"],
         }
     }
+}
+
+/// Whether so many of those that have a thread are most of them: what they wait for holds those
+/// without one as well, and more threads would only move the queue.
+pub fn are_most(standing: f64, taken: f64) -> bool {
+    standing >= MOST_OF_THEM * taken
 }
 
 /// Requests whose thread did this, on average: its share of the threads that were seen, of those

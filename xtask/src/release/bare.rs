@@ -1,13 +1,13 @@
 //! A place with nothing in it but the package: no library, no shell, no network but the loopback.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use super::processor::Processor;
 use super::{copy, fresh, write};
 use crate::error::TaskError;
-use crate::process::{output, run, run_any_end};
+use crate::process::{found, output, run, run_any_end};
 
 /// The main job, short: what is asked is whether it runs.
 const STUDY: &str = r#"schema = "weir/study/1"
@@ -38,7 +38,10 @@ pub(super) fn try_out(package: &Path, root: &Path, processor: &Processor) -> Res
     write(&root.join("srv/study.toml"), STUDY)?;
     let emulator = processor.emulator();
     if let Some(emulator) = &emulator {
-        copy(&found(emulator)?, &root.join(emulator))?;
+        let program = found(emulator).ok_or_else(|| {
+            TaskError::Unavailable(format!("use of {emulator}: it is in no directory of PATH"))
+        })?;
+        copy(&program, &root.join(emulator))?;
     }
     let within = |words: &[&str]| within(root, emulator.as_deref(), words);
     let version = output(&mut within(&["--version"]))?;
@@ -64,12 +67,6 @@ pub(super) fn try_out(package: &Path, root: &Path, processor: &Processor) -> Res
         });
     }
     Ok(())
-}
-
-/// Where a program of the search path is.
-fn found(program: &str) -> Result<PathBuf, TaskError> {
-    let path = output(Command::new("which").arg(program))?;
-    Ok(PathBuf::from(path.trim()))
 }
 
 /// The program in namespaces of its own, in an emulator that lies beside it.

@@ -1,6 +1,6 @@
 //! A pool or another limit of the funnel holds requests back.
 
-use weir_record::{Doing, MOST_OF_THEM};
+use weir_record::{Doing, are_most};
 
 use crate::evidence::{CONNECTIONS, Evidence};
 use crate::hypotheses::{cpu, waiting_test};
@@ -269,7 +269,7 @@ fn left_open(evidence: &Evidence, stage: &Stage) -> String {
     }
     let taken = evidence.signal(&format!("{}.occupancy", stage.name));
     match evidence.requests(Doing::WaitsForAnswer).zip(taken) {
-        Some((waiting, taken)) if waiting >= MOST_OF_THEM * taken => format!(
+        Some((waiting, taken)) if are_most(waiting, taken) => format!(
             " {} of those that have a place wait for another service: a higher limit helps as far as that one can take more.",
             number(waiting)
         ),

@@ -1,6 +1,6 @@
 //! Requests wait for each other: locks, and safepoints that are no collections.
 
-use weir_record::{Doing, MOST_OF_THEM};
+use weir_record::{Doing, are_most};
 
 use crate::evidence::Evidence;
 use crate::hypotheses::garbage::in_pauses;
@@ -75,7 +75,7 @@ pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
 /// lock: more of them would only move the queue.
 fn in_front(evidence: &Evidence, in_locks: f64) -> Option<f64> {
     let (taken, waiting) = all_taken(evidence)?;
-    Some(waiting).filter(|_| in_locks >= MOST_OF_THEM * taken)
+    Some(waiting).filter(|_| are_most(in_locks, taken))
 }
 
 /// The time that threads were seen to wait for a lock decides. How often a monitor was found taken

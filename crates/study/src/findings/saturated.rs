@@ -1,7 +1,7 @@
 //! What is full: threads with a queue in front of them, the CPU, the database, and a virtual
 //! machine that collects garbage instead of working.
 
-use weir_record::{Doing, Finding, MOST_OF_THEM, TrialRecord, requests_doing, used_by_others};
+use weir_record::{Doing, Finding, TrialRecord, are_most, requests_doing, used_by_others};
 
 use super::{Evidence, most, name, not_the_cpu};
 use crate::search::plateau::limit;
@@ -80,7 +80,7 @@ fn waits_for_lock(trial: &TrialRecord) -> Option<f64> {
     Some(waiting).filter(|waiting| {
         trial
             .occupancy(THREADS)
-            .is_some_and(|taken| *waiting >= MOST_OF_THEM * taken)
+            .is_some_and(|taken| are_most(*waiting, taken))
     })
 }
 

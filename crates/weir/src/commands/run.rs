@@ -329,7 +329,6 @@ fn record(
 /// Redirects that are at least this share of a run's responses are more than an exception.
 const REDIRECTS_NOTED: f64 = 0.01;
 
-/// CPUs that this process may use; they are the default for everybody.
 /// The load's CPUs, and those that the process that is watched may use, too.
 fn load_cpus(shared: &SharedArguments) -> LoadCpus {
     let cpus = shared.load_cpus.as_ref().map_or_else(all_cpus, count);
@@ -348,6 +347,7 @@ fn count(cpus: &CpuSet) -> u32 {
     cpus.count() as u32
 }
 
+/// CPUs that this process may use; they are the default for everybody.
 fn all_cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
 }
