@@ -488,7 +488,7 @@ fn near(
                 && root.cpu_doubt <= CPU_DOUBT
                 && root.doubt <= (spec.precision * root.level).max(0.5)
         }
-        By::Bracket => root.doubt <= (2.0 * spec.precision * root.level).max(0.0),
+        By::Bracket | By::Step => root.doubt <= (2.0 * spec.precision * root.level).max(0.0),
         By::Guess => false,
     };
     if enough && let Some(level) = goals.beyond(binding, spec, root.level, trials) {
@@ -500,14 +500,14 @@ fn near(
     }
     if enough {
         return Step::End(Found::Level {
-            root,
+            root: root.answer(),
             binding,
             at_range_end: false,
         });
     }
     let (held, broken) = root.between;
     let apart = broken - held > 2.0 * spec.precision * root.level;
-    if root.by == By::Bracket && (apart || root.doubt <= broken - held) {
+    if root.by.is_between() && (apart || root.doubt <= broken - held) {
         return halve(spec, root, trials);
     }
     let step = if goals.is_cpu(binding) {
@@ -665,7 +665,7 @@ fn best_so_far(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], facts: &Tar
         return start::below_range_at_end(spec, goals, (binding, root), all);
     }
     Found::Level {
-        root,
+        root: root.answer(),
         binding,
         at_range_end: root.level >= high,
     }

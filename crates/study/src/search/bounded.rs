@@ -155,8 +155,9 @@ impl Bounded {
         let low = held.map_or(0.0, |seen| seen.level);
         // The step before the break: there it still holds as far as is known.
         let high = broken - 1.0;
-        let level = self
-            .interpolated(seen)
+        let on_curve = self.interpolated(seen);
+        let is_step = on_curve.is_none() && self.requirement.metric != Metric::Missed;
+        let level = on_curve
             .unwrap_or(f64::midpoint(low, high))
             .clamp(low, high.max(low));
         let high = high.max(low);
@@ -169,7 +170,7 @@ impl Bounded {
             high: high_95.max(high),
             doubt: high_90.max(high) - low_90.min(low),
             between,
-            by: By::Bracket,
+            by: if is_step { By::Step } else { By::Bracket },
             noise: 0.0,
             cpu_doubt: 0.0,
         }

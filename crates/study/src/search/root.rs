@@ -28,6 +28,18 @@ impl Root {
     pub(crate) fn is_between_neighbours(&self) -> bool {
         self.doubt <= 0.0 && self.high <= self.low
     }
+
+    /// The level as an answer: where nothing tells how far it is to the break, that at which it
+    /// held.
+    pub(crate) fn answer(self) -> Self {
+        let held = self.between.0;
+        let level = if self.by == By::Step && held > 0.0 {
+            held
+        } else {
+            self.level
+        };
+        Self { level, ..self }
+    }
 }
 
 /// How a root was found.
@@ -37,8 +49,17 @@ pub(crate) enum By {
     Line,
     /// The largest level at which it held and the smallest at which it did not.
     Bracket,
+    /// Like [`Self::Bracket`], of a figure that is nothing up to some level: no curve leads there.
+    Step,
     /// From a model or from few trials: worth another trial.
     Guess,
+}
+
+impl By {
+    /// Whether single trials say where it breaks.
+    pub(crate) fn is_between(self) -> bool {
+        matches!(self, Self::Bracket | Self::Step)
+    }
 }
 
 impl Root {

@@ -478,6 +478,33 @@ fn requests_that_fail_at_once_end_no_search() {
     }
 }
 
+/// Nothing tells how far it is from where nobody fails to where some do: wherever the budget ends,
+/// the answer is a number of users at which it held.
+#[test]
+fn the_answer_before_a_step_is_a_level_that_held() {
+    let mut answered = 0;
+    for sigma in SIGMAS {
+        for seconds in (60..400).step_by(20) {
+            let spec = FindSpec {
+                budget: Some(Duration::from_secs(seconds)),
+                ..subject_to(&["cpu <= 80 %", "errors <= 0.1 %"])
+            };
+            let server = Altered {
+                server: plain(sigma),
+                trial: failing,
+            };
+            let outcome = find(&spec, &mut { server }, &mut NoObserver);
+            let Some(answer) = outcome.answer.as_ref() else {
+                continue;
+            };
+            answered += 1;
+            assert!(answer.value <= 20.0, "{seconds} s: {}", outcome.summary);
+            assert!(answer.high >= 20.0, "{seconds} s: {}", outcome.summary);
+        }
+    }
+    assert!(answered > 10, "{answered}");
+}
+
 #[test]
 fn limits_one_behind_the_other_are_raised_in_turn() {
     for sigma in SIGMAS {
