@@ -26,6 +26,7 @@ use crate::hypothesis::{Hypothesis, Verdict};
 use crate::rank::{Candidate, explains_most};
 use crate::threads::{request_cpu, request_wait};
 use crate::threshold::MATTERS;
+use crate::without::Without;
 use crate::words::percent;
 
 /// What the figures of one run say of every hypothesis.
@@ -82,7 +83,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         .find(|(found, _)| found.is_some_and(Hypothesis::is_supported));
     let limits = limits(evidence, behind.map(|(_, words)| *words));
     let held = limits.is_supported() || behind.is_some() || cpu::holds(evidence) != Some(false);
-    let hypotheses: Vec<Hypothesis> = [
+    let mut hypotheses: Vec<Hypothesis> = [
         Some(load_tool(evidence)),
         Some(network(evidence, held)),
         Some(limits),
@@ -102,9 +103,12 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     .into_iter()
     .flatten()
     .collect();
+    for found in &mut hypotheses {
+        found.without = Without::of(found, evidence);
+    }
     let first = first(&hypotheses, evidence);
     let time = time(evidence);
-    let summary = summary(&hypotheses, first.as_deref(), &time);
+    let summary = summary(&hypotheses, first.as_deref(), &time, evidence);
     Diagnosis {
         run: evidence.name.clone(),
         trial: evidence.trial,
@@ -167,7 +171,12 @@ fn weight(found: &Hypothesis, evidence: &Evidence) -> Option<f64> {
     found.share.into_iter().chain(kept).reduce(f64::max)
 }
 
-fn summary(hypotheses: &[Hypothesis], first: Option<&str>, time: &[TimePart]) -> String {
+fn summary(
+    hypotheses: &[Hypothesis],
+    first: Option<&str>,
+    time: &[TimePart],
+    evidence: &Evidence,
+) -> String {
     let of = |verdict: Verdict| {
         hypotheses
             .iter()
@@ -221,7 +230,11 @@ fn summary(hypotheses: &[Hypothesis], first: Option<&str>, time: &[TimePart]) ->
             percent(work)
         )
     });
-    format!("{}{share}. {}{others}{work}", first.claim, first.says)
+    let without = first.without.map_or_else(String::new, |without| {
+        format!(" {}", without.says(first, evidence))
+    });
+    let (claim, says) = (&first.claim, &first.says);
+    format!("{claim}{share}. {says}{without}{others}{work}")
 }
 
 /// The part of the requests' time that is work on a CPU, where the answer is something else that

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::without::Without;
+
 /// What the figures say of a hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -177,6 +179,10 @@ pub struct Hypothesis {
     pub says: String,
     /// Share of the requests' time that it accounts for; null when that cannot be told.
     pub share: Option<f64>,
+    /// What the requests would get at most without it, or with twice the limit; of a wait that is
+    /// supported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without: Option<Without>,
     /// Its tests.
     pub tests: Vec<Test>,
     /// What would decide.
@@ -192,6 +198,7 @@ impl Hypothesis {
             verdict: Verdict::NotMeasured,
             says: String::new(),
             share: None,
+            without: None,
             tests: Vec::new(),
             would_decide: Vec::new(),
         }

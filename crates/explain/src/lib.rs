@@ -27,6 +27,7 @@ mod hypothesis;
 mod rank;
 mod threads;
 mod threshold;
+mod without;
 mod words;
 
 pub use decision::{
@@ -39,6 +40,7 @@ pub use evidence::{Evidence, MachineCpus};
 pub use hypothesis::{
     Change, Hypothesis, Is, LevelChange, StartChange, Test, TrialIdea, Unit, Verdict,
 };
+pub use without::{Ends, Without};
 pub use words::figure as figure_text;
 
 use schemars::JsonSchema;

@@ -1,0 +1,189 @@
+//! What the requests would get without one of their waits: bounds by Little's law and the
+//! utilization law (Denning and Buzen, ACM Computing Surveys 10, 1978).
+//!
+//! U users of whom W wait for something have the throughput X = U / (R + Z). Without the wait it is
+//! at most U · X / (U − W), if nobody waits longer for anything else. Nor is it more than the CPUs
+//! can do, n · X / b with b of n busy with the server's work, as long as a request costs what it
+//! costs now. Twice a limit lets at most twice as many through. An open workload has the same
+//! throughput, and its mean is shorter by the wait.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::Evidence;
+use crate::hypothesis::Hypothesis;
+use crate::threshold::MATTERS;
+use crate::words::{number, time};
+
+/// What counts as a wait that could be without; CPU time and a load generator's own faults do not.
+const WAITS: [&str; 10] = [
+    LIMIT,
+    "network",
+    "locks",
+    "garbage-collection",
+    "paging",
+    "disk",
+    "downstream",
+    QUOTA,
+    "neighbour",
+    "scheduler",
+];
+const LIMIT: &str = "limit";
+const QUOTA: &str = "quota";
+/// More of the requests' time than this is all of it: nothing is left to reckon with.
+const ALL: f64 = 0.99;
+
+/// What the requests would get at most without a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Without {
+    /// Requests answered per second, at most.
+    pub throughput_per_s: f64,
+    /// Mean time of a request in milliseconds, at least.
+    pub response_mean_ms: f64,
+    /// What lets no more through then.
+    pub ends: Ends,
+}
+
+/// What ends the throughput without a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ends {
+    /// Nothing that is known: users that ask again no sooner, arrivals that are no more.
+    Load,
+    /// The CPUs are full.
+    Cpu,
+    /// Twice the limit is full.
+    TwiceTheLimit,
+}
+
+impl Without {
+    /// Of a wait that is supported by the figures.
+    pub(crate) fn of(found: &Hypothesis, evidence: &Evidence) -> Option<Self> {
+        let share = found.share.filter(|share| (MATTERS..ALL).contains(share))?;
+        let is_wait = found.is_supported() && WAITS.contains(&found.id.as_str());
+        // Who is refused waits for nothing.
+        if !is_wait || (found.id == LIMIT && evidence.refuses_anywhere()) {
+            return None;
+        }
+        let (now, mean_s) = (evidence.throughput_per_s?, evidence.mean_s?);
+        let (in_flight, elsewhere) = (evidence.in_flight?, evidence.elsewhere);
+        if elsewhere.is_infinite() {
+            return Some(Self {
+                throughput_per_s: now,
+                response_mean_ms: mean_s * (1.0 - share) * 1e3,
+                ends: Ends::Load,
+            });
+        }
+        let users = in_flight + elsewhere;
+        let load = (now * users / (users - share * in_flight), Ends::Load);
+        // Without a quota there are more CPUs.
+        let cpu = evidence.target_cpu().zip(evidence.cpus);
+        let cpu = cpu.filter(|_| found.id != QUOTA);
+        let cpu = cpu.map(|(busy, cpus)| (now * cpus / busy, Ends::Cpu));
+        let limit = (found.id == LIMIT).then_some((2.0 * now, Ends::TwiceTheLimit));
+        let (most, ends) = [Some(load), cpu, limit]
+            .into_iter()
+            .flatten()
+            .filter(|(most, _)| most.is_finite())
+            .min_by(|a, b| a.0.total_cmp(&b.0))?;
+        // CPUs that are full already let no less through than they do.
+        let throughput_per_s = most.max(now);
+        Some(Self {
+            throughput_per_s,
+            response_mean_ms: (users / throughput_per_s - elsewhere / now).max(0.0) * 1e3,
+            ends,
+        })
+    }
+
+    /// In a sentence, beside what is now.
+    pub(crate) fn says(&self, found: &Hypothesis, evidence: &Evidence) -> String {
+        let what = if found.id == LIMIT {
+            "With twice the limit"
+        } else {
+            "Without it"
+        };
+        let mean_s = self.response_mean_ms / 1e3;
+        if evidence.elsewhere.is_infinite() {
+            return format!("{what} the mean would be {} at least.", time(mean_s));
+        }
+        let ends = match self.ends {
+            Ends::Load => "",
+            Ends::Cpu => "; then the CPUs are full",
+            Ends::TwiceTheLimit => ", twice as many as now",
+        };
+        format!(
+            "{what} these users would get about {} answers a second at most, after {} at least{ends}.",
+            number(self.throughput_per_s),
+            time(mean_s)
+        )
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+    use crate::evidence::made;
+    use crate::hypothesis::Verdict;
+
+    fn found(id: &str, share: f64) -> Hypothesis {
+        Hypothesis::new(id, "it waits")
+            .share(Some(share))
+            .verdict(Verdict::Supported, "")
+    }
+
+    /// 100 a second of 100 ms by users who think as long, so that ten of twenty wait.
+    fn closed(signals: &[(&str, f64)]) -> Evidence {
+        let mut evidence = made::evidence(signals);
+        evidence.elsewhere = 10.0;
+        evidence
+    }
+
+    const BUSY: [(&str, f64); 2] = [("target.cpu.user", 0.5), ("target.cpu.system", 0.3)];
+
+    #[test]
+    fn users_that_do_not_wait_ask_again_sooner() {
+        // 20 users in 40 + 100 ms.
+        let without = Without::of(&found("locks", 0.6), &closed(&[])).unwrap();
+        assert!((without.throughput_per_s - 20.0 / 0.14).abs() < 1e-9);
+        assert!((without.response_mean_ms - 40.0).abs() < 1e-9);
+        assert_eq!(without.ends, Ends::Load);
+    }
+
+    #[test]
+    fn the_cpus_and_twice_the_limit_let_no_more_through() {
+        let almost_all = found("locks", 0.98);
+        let full = [("target.cpu.user", 1.2), ("target.cpu.system", 0.0)];
+        let without = Without::of(&almost_all, &closed(&full)).unwrap();
+        assert_eq!(without.ends, Ends::Cpu);
+        assert!((without.throughput_per_s - 100.0 / 0.6).abs() < 1e-9);
+        // 20 users at 166.7/s of whom 100 ms are elsewhere.
+        assert!((without.response_mean_ms - 20.0).abs() < 1e-9);
+        let mut many = closed(&BUSY);
+        many.elsewhere = 0.0;
+        let twice = Without::of(&found("limit", 0.9), &many).unwrap();
+        assert_eq!(twice.ends, Ends::TwiceTheLimit);
+        assert!((twice.throughput_per_s - 200.0).abs() < 1e-9);
+        assert!(
+            twice
+                .says(&found("limit", 0.9), &many)
+                .contains("twice as many as now")
+        );
+    }
+
+    #[test]
+    fn arrivals_are_as_many_as_before() {
+        let without = Without::of(&found("disk", 0.7), &made::evidence(&[])).unwrap();
+        assert!((without.throughput_per_s - 100.0).abs() < 1e-9);
+        assert!((without.response_mean_ms - 30.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn of_what_is_no_wait_nothing_is_said() {
+        let evidence = closed(&BUSY);
+        assert_eq!(Without::of(&found("cpu", 0.6), &evidence), None);
+        assert_eq!(Without::of(&found("locks", 1.0), &evidence), None);
+        let not = found("locks", 0.6).verdict(Verdict::NotSupported, "");
+        assert_eq!(Without::of(&not, &evidence), None);
+    }
+}
