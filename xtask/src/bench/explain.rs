@@ -3,11 +3,14 @@
 //! Each case is a server that is slow for a reason that is known, really made here: the studies of
 //! `bench/explain`, with what has to happen beside them (processes that spin on a CPU, a firewall
 //! that drops packets, a control group). The first hypothesis that `weir explain` names has to be
-//! a made one. A case whose tools are not there is told, and is not passed.
+//! a made one. A case whose tools are not there is told, and is not passed. The servers of
+//! `bench first-hour` are cases as well, each with one trial.
 
 mod agree;
 mod group;
+mod score;
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -15,14 +18,19 @@ use std::process::{Child, Command, Stdio};
 use clap::Args;
 use serde::Deserialize;
 
+use crate::bench::first_hour::{self, Explained, Kit};
 use crate::error::TaskError;
 use crate::needs::{HTTPD, IP, NFT, TASKSET, UNSHARE, provide};
 use crate::process::{output, run_any_end};
 use crate::workspace::Workspace;
 use group::{Bound, Group, VARIABLE};
+use score::{NONE, Score};
 
 /// Where the studies lie.
 const STUDIES: &str = "bench/explain";
+/// Users of a server that runs already: more than it has places, so that what it was given to few
+/// of is short.
+const USERS: u32 = 40;
 /// Processes that spin on a CPU: three requests in progress then get a third of it, one thread of a
 /// load a seventh.
 const SPINNERS: usize = 6;
@@ -98,10 +106,37 @@ const CASES: [Case; 26] = [
     ),
 ];
 
-impl Case {
+/// Where a case is played.
+enum Place {
+    Study(&'static Case),
+    Server(&'static first_hour::Case),
+}
+
+/// A case by its name, and what may come first.
+struct Named(&'static str, &'static [&'static str]);
+
+/// What was found in a case.
+struct Played {
+    found: Diagnosis,
+    /// The hypothesis that comes first, with its stage where that is expected.
+    first: String,
+    /// The result of the study.
+    result: PathBuf,
+}
+
+impl Place {
+    fn named(&self) -> Named {
+        match self {
+            Self::Study(case) => Named(case.name, case.expected),
+            Self::Server(case) => Named(case.name, case.explain),
+        }
+    }
+}
+
+impl Named {
     /// What was made, in words.
     fn made(&self) -> String {
-        self.expected.join(" or ")
+        self.1.join(" or ")
     }
 }
 
@@ -149,35 +184,39 @@ pub(crate) fn bench(workspace: &Workspace, options: &ExplainBench) -> Result<(),
         "|---|---|---|---|---|---|---|".to_owned(),
     ];
     let (mut wrong, mut not_run, mut contradicted) = (Vec::new(), Vec::new(), Vec::new());
+    let mut score = Score::default();
     let wanted =
-        |case: &&Case| options.only.is_empty() || options.only.iter().any(|only| only == case.name);
-    for case in CASES.iter().filter(wanted) {
-        println!("\n== {}", case.name);
-        match bench.explain(case) {
-            Ok((found, result)) => {
-                let against = agree::contradictions(&result, &found)?;
-                contradicted.extend(against.iter().map(|id| format!("{} ({id})", case.name)));
-                if !case
-                    .expected
-                    .contains(&found.first.as_deref().unwrap_or("none"))
-                {
-                    wrong.push(case.name);
+        |named: &Named| options.only.is_empty() || options.only.iter().any(|only| only == named.0);
+    let studies = CASES.iter().map(Place::Study);
+    let servers = first_hour::CASES.iter().map(Place::Server);
+    for place in studies.chain(servers) {
+        let named = place.named();
+        let Named(name, expected) = named;
+        if !wanted(&named) {
+            continue;
+        }
+        println!("\n== {name}");
+        match bench.explain(&place) {
+            Ok(played) => {
+                let against = agree::contradictions(&played.result, &played.found)?;
+                contradicted.extend(against.iter().map(|id| format!("{name} ({id})")));
+                if !expected.contains(&played.first.as_str()) {
+                    wrong.push(name);
                 }
-                rows.push(row(case, &found));
+                score.count(&played.first, expected);
+                let row = row(&named, &played.found);
+                println!("{row}");
+                rows.push(row);
             }
             Err(missing @ (TaskError::Missing { .. } | TaskError::Unavailable(_))) => {
                 println!("not run: {missing}");
-                rows.push(format!(
-                    "| {} | {} | not run | | | | |",
-                    case.name,
-                    case.made()
-                ));
-                not_run.push(case.name);
+                rows.push(format!("| {name} | {} | not run | | | | |", named.made()));
+                not_run.push(name);
             }
             Err(error) => return Err(error),
         }
     }
-    println!("\n{}", rows.join("\n"));
+    println!("\n{}\n\n{}", rows.join("\n"), score.says());
     let named = |cases: Vec<&str>| cases.into_iter().map(str::to_owned).collect();
     let failed: [(&str, Vec<String>); 3] = [
         ("another reason was found in", named(wrong)),
@@ -196,27 +235,64 @@ pub(crate) fn bench(workspace: &Workspace, options: &ExplainBench) -> Result<(),
     }
 }
 
-struct Bench {
+struct Bench<'w> {
+    workspace: &'w Workspace,
+    /// The servers, once one of them was needed.
+    kit: OnceCell<Kit>,
     program: PathBuf,
     studies: PathBuf,
     directory: PathBuf,
 }
 
-impl Bench {
-    fn prepare(workspace: &Workspace, options: &ExplainBench) -> Result<Self, TaskError> {
+impl<'w> Bench<'w> {
+    fn prepare(workspace: &'w Workspace, options: &ExplainBench) -> Result<Self, TaskError> {
         let target = workspace.target_directory()?;
         let program = workspace.program(options.program.as_deref())?;
         let directory = target.join("bench-explain");
         fs::create_dir_all(&directory).map_err(TaskError::file("write", &directory))?;
         Ok(Self {
+            workspace,
+            kit: OnceCell::new(),
             program,
             studies: workspace.root.join(STUDIES),
             directory,
         })
     }
 
-    /// The explanation of a case, and where the result of its study lies.
-    fn explain(&self, case: &Case) -> Result<(Diagnosis, PathBuf), TaskError> {
+    fn explain(&self, place: &Place) -> Result<Played, TaskError> {
+        let (text, result) = match place {
+            Place::Study(case) => self.study(case)?,
+            Place::Server(case) => {
+                let kit = if let Some(kit) = self.kit.get() {
+                    kit
+                } else {
+                    let made = first_hour::kit(self.workspace, &self.program)?;
+                    self.kit.get_or_init(|| made)
+                };
+                first_hour::one_trial(kit, &self.program, case, USERS)?
+            }
+        };
+        let form = |why: String| TaskError::Form {
+            what: format!("the explanation of {}", place.named().0),
+            why,
+        };
+        let explanation: Explanation =
+            serde_json::from_str(&text).map_err(|error| form(error.to_string()))?;
+        let run = explanation.runs.into_iter().next();
+        let found = run.ok_or_else(|| form("it has no run".to_owned()))?;
+        let first = match place {
+            Place::Study(_) => found.first.clone().unwrap_or_else(|| NONE.to_owned()),
+            Place::Server(_) => Explained::of(&text)?.first,
+        };
+        Ok(Played {
+            found,
+            first,
+            result,
+        })
+    }
+
+    /// The explanation of a study as JSON, and where its result lies.
+    fn study(&self, case: &Case) -> Result<(String, PathBuf), TaskError> {
         let runs = self.directory.join(case.name);
         // What an earlier bench has left could be taken for this one's.
         if runs.exists() {
@@ -245,21 +321,16 @@ impl Bench {
             .args(["explain", "last", "--json", "-", "--runs"])
             .arg(&runs);
         let text = output(&mut explain)?;
-        let form = |why: String| TaskError::Form {
-            what: format!("the explanation of {}", case.name),
-            why,
-        };
-        let explanation: Explanation =
-            serde_json::from_str(&text).map_err(|error| form(error.to_string()))?;
-        let run = explanation.runs.into_iter().next();
-        let run = run.ok_or_else(|| form("it has no run".to_owned()))?;
         let folder = fs::read_dir(&runs)
             .map_err(TaskError::file("list", &runs))?
             .filter_map(Result::ok)
             .map(|entry| entry.path().join("result.json"))
             .find(|result| result.is_file());
-        let result = folder.ok_or_else(|| form("its study has no result".to_owned()))?;
-        Ok((run, result))
+        let result = folder.ok_or_else(|| TaskError::Form {
+            what: format!("the study of {}", case.name),
+            why: "it has no result".to_owned(),
+        })?;
+        Ok((text, result))
     }
 
     /// The program, with what has to be around it.
@@ -326,7 +397,7 @@ impl Drop for Spinners {
     }
 }
 
-fn row(case: &Case, found: &Diagnosis) -> String {
+fn row(named: &Named, found: &Diagnosis) -> String {
     let with = |verdict: &str| {
         let hypotheses = found.hypotheses.iter();
         let named = hypotheses.filter(|hypothesis| {
@@ -341,8 +412,8 @@ fn row(case: &Case, found: &Diagnosis) -> String {
         .find(|hypothesis| Some(&hypothesis.id) == found.first.as_ref());
     format!(
         "| {} | {} | {} | {} | {} | {:.1} | {:.1} ms |",
-        case.name,
-        case.made(),
+        named.0,
+        named.made(),
         first.map_or_else(|| "none".to_owned(), name),
         with("supported"),
         with("not-measured"),

@@ -21,9 +21,11 @@ use crate::needs::{HTTPD, JAVA, MAVEN, NGINX, TASKSET, provide};
 use crate::process::{output, run, run_any_end};
 use crate::workspace::Workspace;
 
-use cases::{CASES, Case};
-use servers::{Kit, Running};
-use told::{Explained, Tuned};
+pub(super) use cases::{CASES, Case};
+pub(super) use servers::Kit;
+use servers::{Limits, Running};
+pub(super) use told::Explained;
+use told::Tuned;
 
 /// The load that a tune may spend.
 const BUDGET: &str = "180 s";
@@ -45,10 +47,8 @@ pub(crate) struct FirstHourBench {
 
 /// Plays the first hour on every server and compares what is named with what was made.
 pub(crate) fn bench(workspace: &Workspace, options: &FirstHourBench) -> Result<(), TaskError> {
-    provide(&[TASKSET, JAVA, MAVEN, HTTPD, NGINX])?;
-    let target = workspace.target_directory()?;
     let program = workspace.program(options.program.as_deref())?;
-    let kit = Kit::prepare(workspace, &program, &target.join("bench-first-hour"))?;
+    let kit = kit(workspace, &program)?;
     let wanted = |case: &&Case| {
         options.only.is_empty() || options.only.iter().any(|only| case.name.starts_with(only))
     };
@@ -78,6 +78,80 @@ pub(crate) fn bench(workspace: &Workspace, options: &FirstHourBench) -> Result<(
     }
 }
 
+/// Where the servers of the cases lie.
+pub(super) fn kit(workspace: &Workspace, program: &Path) -> Result<Kit, TaskError> {
+    provide(&[TASKSET, JAVA, MAVEN, HTTPD, NGINX])?;
+    let folder = workspace.target_directory()?.join("bench-first-hour");
+    Kit::prepare(workspace, program, &folder)
+}
+
+/// What `weir explain` says of one trial with so many users, as JSON, and where the result of that
+/// study lies. The study is the one that `weir init` writes.
+pub(super) fn one_trial(
+    kit: &Kit,
+    program: &Path,
+    case: &Case,
+    users: u32,
+) -> Result<(String, PathBuf), TaskError> {
+    let place = kit.place(case.name)?;
+    let (_away, server) = start(kit, case, case.limits, &place)?;
+    let weir = |words: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(words).current_dir(&place);
+        command
+    };
+    let url = warm(&server, case, &weir)?;
+    run(&mut weir(&["init", &url, "--out", "study.toml"]))?;
+    let study = place.join("study.toml");
+    let text = read(&study)?;
+    let (target_and_load, _) = text.split_once("[find]").unwrap_or((&text, ""));
+    let sweep = format!(
+        "{target_and_load}[sweep]\ndesign = \"cases\"\n[[sweep.case]]\nname = \"one\"\nset = {{ users = {users} }}\n"
+    );
+    write(&study, &sweep)?;
+    run_any_end(&mut weir(&["sweep", "study.toml", "--runs", "runs"]))?;
+    let explained = output(&mut weir(&[
+        "explain", "last", "--json", "-", "--runs", "runs",
+    ]))?;
+    let runs = place.join("runs");
+    let result = fs::read_dir(&runs)
+        .map_err(TaskError::file("list", &runs))?
+        .filter_map(Result::ok)
+        .map(|entry| entry.path().join("result.json"))
+        .find(|result| result.is_file());
+    result
+        .map(|result| (explained, result))
+        .ok_or_else(|| TaskError::Form {
+            what: format!("the study of {}", case.name),
+            why: "it has no result".to_owned(),
+        })
+}
+
+/// The server of a case, behind it the other one that it asks.
+fn start(
+    kit: &Kit,
+    case: &Case,
+    limits: Limits,
+    place: &Path,
+) -> Result<(Option<Running>, Running), TaskError> {
+    let away = case.away.map(|threads| kit.away(threads)).transpose()?;
+    let origin = away.as_ref().map(Running::origin);
+    let server = kit.start(case.server, limits, origin.as_deref(), place)?;
+    Ok((away, server))
+}
+
+/// Runs a load that nobody looks at, and gives the URL that it asked for.
+fn warm(
+    server: &Running,
+    case: &Case,
+    weir: &impl Fn(&[&str]) -> Command,
+) -> Result<String, TaskError> {
+    let url = format!("{}{}", server.origin(), case.path);
+    let words = ["run", &url, "-c", "16", "-d", "10s", "--discard"];
+    run_any_end(&mut weir(&words))?;
+    Ok(url)
+}
+
 /// What was said in the first hour with a server.
 struct Hour {
     tuned: Tuned,
@@ -95,12 +169,8 @@ impl Hour {
             command
         };
         let made = case.limits;
-        let away = case.away.map(|threads| kit.away(threads)).transpose()?;
-        let away = away.as_ref().map(Running::origin);
-        let server = kit.start(case.server, made, away.as_deref(), &place)?;
-        let url = format!("{}{}", server.origin(), case.path);
-        let warm = ["run", &url, "-c", "16", "-d", "10s", "--discard"];
-        run_any_end(&mut weir(&warm))?;
+        let both = start(kit, case, made, &place)?;
+        let url = warm(&both.1, case, &weir)?;
         run(&mut weir(&["init", &url, "--out", "study.toml"]))?;
         let study = place.join("study.toml");
         let text = read(&study)?;
@@ -126,19 +196,12 @@ impl Hour {
             None => None,
             Some(after) => {
                 let before = load(&url, "before")?;
-                drop(server);
-                let server = kit.start(case.server, after, away.as_deref(), &place)?;
-                let url = format!("{}{}", server.origin(), case.path);
-                run_any_end(&mut weir(&[
-                    "run",
-                    &url,
-                    "-c",
-                    "16",
-                    "-d",
-                    "10s",
-                    "--discard",
-                ]))?;
-                Some((before, load(&url, "after")?))
+                drop(both);
+                let both = start(kit, case, after, &place)?;
+                let url = warm(&both.1, case, &weir)?;
+                let changed = (before, load(&url, "after")?);
+                drop(both);
+                Some(changed)
             }
         };
         Ok(Self {

@@ -3,25 +3,25 @@
 use super::servers::{Limits, Server};
 
 /// A server that runs already, and the load for it.
-pub(super) struct Case {
-    pub(super) name: &'static str,
-    pub(super) server: Server,
+pub(in crate::bench) struct Case {
+    pub(in crate::bench) name: &'static str,
+    pub(in crate::bench) server: Server,
     /// What it is started with.
-    pub(super) limits: Limits,
+    pub(in crate::bench) limits: Limits,
     /// Threads of the other server that it asks, where it does.
-    pub(super) away: Option<u32>,
+    pub(in crate::bench) away: Option<u32>,
     /// What a user asks for.
-    pub(super) path: &'static str,
+    pub(in crate::bench) path: &'static str,
     /// The limit that `tune` may name: a stage, `cpu`, `errors`, or `none` that is seen.
-    pub(super) tune: &'static [&'static str],
+    pub(in crate::bench) tune: &'static [&'static str],
     /// The hypothesis that `explain` may have first; `none` where it cannot be told from outside.
     /// `network` has connections that find no place at the server's door.
-    pub(super) explain: &'static [&'static str],
+    pub(in crate::bench) explain: &'static [&'static str],
 }
 
 impl Case {
     /// What was made, in words.
-    pub(super) fn made(&self) -> String {
+    pub(in crate::bench) fn made(&self) -> String {
         let mut parts = Vec::new();
         for (name, limit) in self.limits.named() {
             parts.extend(limit.map(|limit| format!("{name} {limit}")));
@@ -120,7 +120,7 @@ const PAGE: &str = "/big.txt";
 const PASSES: &str = "/work?pause=50";
 
 #[rustfmt::skip]
-pub(super) const CASES: [Case; 34] = [
+pub(in crate::bench) const CASES: [Case; 38] = [
     case("tomcat-threads", Server::Tomcat, threads(8), SLEEPS, &["threads"], &["limit threads"]),
     case("tomcat-threads-16", Server::Tomcat, threads(16), SLEEPS, &["threads"], &["limit threads"]),
     case("tomcat-cpu", Server::Tomcat, AMPLE, COMPUTES, &["cpu"], &["cpu"]),
@@ -137,6 +137,10 @@ pub(super) const CASES: [Case; 34] = [
     case("spring-lock", Server::SpringBoot, AMPLE, LOCKS, &["none"], &["locks"]),
     case("spring-pool", Server::SpringBoot, pool(5), POOLED, &["pool.db"], &["limit pool.db"]),
     asks(case("spring-away", Server::SpringBoot, AMPLE, ASKS, &["none"], &["downstream"]), 4),
+    case("plain-spring-threads", Server::SpringPlain, threads(16), SLEEPS, &["threads"], &["limit threads"]),
+    case("plain-spring-pool", Server::SpringPlain, pool(5), POOLED, &["pool.HikariPool-1", "pool.db", "none"], &["limit pool.db"]),
+    case("plain-liberty-threads", Server::LibertyPlain, threads(16), SLEEPS, &["threads"], &["limit threads"]),
+    case("plain-liberty-pool", Server::LibertyPlain, pool(5), POOLED, &["pool.db", "none"], &["limit pool.db"]),
     // One user keeps the CPU at 85 %, which is not full, and threads wait for each other's CPU.
     case("virtual-cpu", Server::SpringVirtual, NOTHING, COMPUTES, &["cpu"], &["cpu", "scheduler"]),
     case("virtual-connections", Server::SpringVirtual, FEW, SLEEPS, &["connections"], &["limit connections"]),

@@ -25,14 +25,29 @@ const SOURCES: &str = "bench/first-hour";
 /// Bytes of the file that is compressed.
 const BIG: usize = 60_000;
 
+/// With these a Spring Boot tells of its threads and its pool over JMX.
+const SHOWN: [&str; 3] = [
+    "--server.tomcat.mbeanregistry.enabled=true",
+    "--spring.jmx.enabled=true",
+    "--spring.datasource.hikari.register-mbeans=true",
+];
+/// With this a Liberty does.
+const MONITOR: &str = "    <feature>monitor-1.0</feature>\n";
+
 /// A kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Server {
+pub(in crate::bench) enum Server {
     Tomcat,
+    /// Spring Boot that shows its figures.
     SpringBoot,
+    /// Spring Boot as it is without options.
+    SpringPlain,
     /// Spring Boot with a virtual thread for each request.
     SpringVirtual,
+    /// Liberty that shows its figures.
     Liberty,
+    /// Liberty without the feature for that.
+    LibertyPlain,
     /// Apache httpd, a process for each connection.
     Prefork,
     /// Apache httpd with threads.
@@ -44,14 +59,14 @@ pub(super) enum Server {
 
 /// What bounds it; what is not said is left to its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Limits {
-    pub(super) threads: Option<u32>,
-    pub(super) pool: Option<u32>,
-    pub(super) connections: Option<u32>,
+pub(in crate::bench) struct Limits {
+    pub(in crate::bench) threads: Option<u32>,
+    pub(in crate::bench) pool: Option<u32>,
+    pub(in crate::bench) connections: Option<u32>,
 }
 
 impl Limits {
-    pub(super) fn named(self) -> [(&'static str, Option<u32>); 3] {
+    pub(in crate::bench) fn named(self) -> [(&'static str, Option<u32>); 3] {
         [
             ("threads", self.threads),
             ("pool", self.pool),
@@ -61,13 +76,13 @@ impl Limits {
 }
 
 /// A server that runs until this is dropped.
-pub(super) struct Running {
+pub(in crate::bench) struct Running {
     child: Child,
     port: u16,
 }
 
 impl Running {
-    pub(super) fn origin(&self) -> String {
+    pub(in crate::bench) fn origin(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 }
@@ -91,7 +106,7 @@ impl Drop for Running {
 }
 
 /// What the servers are made of.
-pub(super) struct Kit {
+pub(in crate::bench) struct Kit {
     folder: PathBuf,
     tomcat: PathBuf,
     liberty: PathBuf,
@@ -105,7 +120,7 @@ pub(super) struct Kit {
 
 impl Kit {
     /// Fetches and builds what is missing.
-    pub(super) fn prepare(
+    pub(in crate::bench) fn prepare(
         workspace: &Workspace,
         program: &Path,
         folder: &Path,
@@ -162,7 +177,7 @@ impl Kit {
     }
 
     /// An empty folder for a case.
-    pub(super) fn place(&self, name: &str) -> Result<PathBuf, TaskError> {
+    pub(in crate::bench) fn place(&self, name: &str) -> Result<PathBuf, TaskError> {
         let place = self.folder.join("cases").join(name);
         if place.exists() {
             fs::remove_dir_all(&place).map_err(TaskError::file("remove", &place))?;
@@ -172,7 +187,7 @@ impl Kit {
     }
 
     /// The other server, with so many threads.
-    pub(super) fn away(&self, threads: u32) -> Result<Running, TaskError> {
+    pub(in crate::bench) fn away(&self, threads: u32) -> Result<Running, TaskError> {
         let place = self.place("away")?;
         let limits = Limits {
             threads: Some(threads),
@@ -183,7 +198,7 @@ impl Kit {
     }
 
     /// A server with these limits, started like somebody else's.
-    pub(super) fn start(
+    pub(in crate::bench) fn start(
         &self,
         server: Server,
         limits: Limits,
@@ -215,9 +230,11 @@ impl Kit {
         };
         let words = match server {
             Server::Tomcat => start.tomcat()?,
-            Server::SpringBoot => start.spring_boot(&[])?,
+            Server::SpringBoot => start.spring_boot(&SHOWN)?,
+            Server::SpringPlain => start.spring_boot(&[])?,
             Server::SpringVirtual => start.spring_virtual()?,
-            Server::Liberty => start.liberty()?,
+            Server::Liberty => start.liberty(MONITOR)?,
+            Server::LibertyPlain => start.liberty("")?,
             Server::Prefork => start.httpd("prefork")?,
             Server::Event => start.httpd("event")?,
             Server::Nginx => start.nginx()?,
@@ -373,7 +390,8 @@ impl Start<'_> {
 
     /// Virtual threads begin with Java 21, and stand aside in a lock since 24.
     fn spring_virtual(&self) -> Result<Vec<String>, TaskError> {
-        let mut words = self.spring_boot(&["--spring.threads.virtual.enabled=true"])?;
+        let mut words = self.spring_boot(&SHOWN)?;
+        words.push("--spring.threads.virtual.enabled=true".to_owned());
         words[0] = java_since(24)?.display().to_string();
         Ok(words)
     }
@@ -387,12 +405,9 @@ impl Start<'_> {
             format!("--server.port={}", self.port),
             "--server.address=127.0.0.1".to_owned(),
             "--server.tomcat.max-keep-alive-requests=-1".to_owned(),
-            "--server.tomcat.mbeanregistry.enabled=true".to_owned(),
-            "--spring.jmx.enabled=true".to_owned(),
             "--spring.datasource.url=jdbc:quiet:".to_owned(),
             "--spring.datasource.driver-class-name=weir.hour.QuietDriver".to_owned(),
             "--spring.datasource.hikari.pool-name=db".to_owned(),
-            "--spring.datasource.hikari.register-mbeans=true".to_owned(),
         ]);
         for (option, limit) in [
             ("server.tomcat.threads.max", self.limits.threads),
@@ -408,7 +423,7 @@ impl Start<'_> {
         Ok(words)
     }
 
-    fn liberty(&self) -> Result<Vec<String>, TaskError> {
+    fn liberty(&self, features: &str) -> Result<Vec<String>, TaskError> {
         let executor = self.limits.threads.map_or(String::new(), |threads| {
             format!("  <executor maxThreads=\"{threads}\"/>\n")
         });
@@ -426,7 +441,7 @@ impl Start<'_> {
             "servers/hour/server.xml",
             &format!(
                 "<server>\n  <featureManager>\n    <feature>servlet-6.0</feature>\n    <feature>jdbc-4.3</feature>\n    \
-                 <feature>jndi-1.0</feature>\n    <feature>monitor-1.0</feature>\n  </featureManager>\n  <httpEndpoint id=\"defaultHttpEndpoint\" host=\"127.0.0.1\" \
+                 <feature>jndi-1.0</feature>\n{features}  </featureManager>\n  <httpEndpoint id=\"defaultHttpEndpoint\" host=\"127.0.0.1\" \
                  httpPort=\"{}\" httpsPort=\"-1\">\n    <httpOptions maxKeepAliveRequests=\"-1\"/>\n  </httpEndpoint>\n{executor}{source}  \
                  <webApplication location=\"root\" contextRoot=\"/\">\n    <classloader commonLibraryRef=\"{}\"/>\n  \
                  </webApplication>\n</server>\n",

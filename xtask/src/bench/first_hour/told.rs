@@ -8,7 +8,7 @@ use crate::error::TaskError;
 
 /// What a tune found.
 #[derive(Debug, Deserialize)]
-pub(super) struct Tuned {
+pub(in crate::bench) struct Tuned {
     summary: String,
     answer: Option<Answer>,
     #[serde(default)]
@@ -31,12 +31,12 @@ struct Raised {
 }
 
 impl Tuned {
-    pub(super) fn of(json: &str) -> Result<Self, TaskError> {
+    pub(in crate::bench) fn of(json: &str) -> Result<Self, TaskError> {
         parsed("the result of the tune", json)
     }
 
     /// What limits the server as it was found: a stage, what binds, or `none` that is seen.
-    pub(super) fn limit(&self) -> String {
+    pub(in crate::bench) fn limit(&self) -> String {
         if let Some(raised) = self.raised.first() {
             return raised.stage.clone();
         }
@@ -65,23 +65,23 @@ impl Tuned {
     }
 
     /// The trial that shows the limit as found, where one was raised.
-    pub(super) fn trial_as_found(&self) -> Option<u32> {
+    pub(in crate::bench) fn trial_as_found(&self) -> Option<u32> {
         self.raised.first()?.trials.last().copied()
     }
 
     /// The answer with its interval, or that there is none.
-    pub(super) fn answer(&self) -> String {
+    pub(in crate::bench) fn answer(&self) -> String {
         self.answer.as_ref().map_or("never".to_owned(), |answer| {
             format!("{} users ({}–{})", answer.value, answer.low, answer.high)
         })
     }
 
-    pub(super) fn users(&self) -> Option<u32> {
+    pub(in crate::bench) fn users(&self) -> Option<u32> {
         self.answer.as_ref().map(|answer| answer.value as u32)
     }
 
     /// The limits with the settings, where any of them was set.
-    pub(super) fn settings(&self, made: Limits) -> Option<Limits> {
+    pub(in crate::bench) fn settings(&self, made: Limits) -> Option<Limits> {
         let set = |name: &str| self.settings.get(name).map(|limit| *limit as u32);
         let after = Limits {
             threads: set("threads").or(made.threads),
@@ -94,9 +94,9 @@ impl Tuned {
 
 /// What an explanation has first.
 #[derive(Debug)]
-pub(super) struct Explained {
+pub(in crate::bench) struct Explained {
     /// The hypothesis; of a limit with its stage; `none` when nothing is supported.
-    pub(super) first: String,
+    pub(in crate::bench) first: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -117,7 +117,7 @@ struct Hypothesis {
 }
 
 impl Explained {
-    pub(super) fn of(json: &str) -> Result<Self, TaskError> {
+    pub(in crate::bench) fn of(json: &str) -> Result<Self, TaskError> {
         let explanation: Explanation = parsed("the explanation", json)?;
         let run = explanation.runs.into_iter().next();
         let first = run.and_then(|run| {
@@ -149,7 +149,7 @@ struct Trial {
 }
 
 /// Requests a second of a load.
-pub(super) fn throughput(json: &str) -> Result<f64, TaskError> {
+pub(in crate::bench) fn throughput(json: &str) -> Result<f64, TaskError> {
     let result: RunResult = parsed("the result of a load", json)?;
     Ok(result.trial.throughput_per_s)
 }
