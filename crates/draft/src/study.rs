@@ -210,6 +210,13 @@ fn agent(found: &Found, text: &mut Text) -> Result<(), String> {
             text.line("jolokia = \"attach\"");
             Ok(())
         }
+        AgentWay::Useless(why) => {
+            text.say(&format!(
+                "Jolokia's agent is not loaded: {why}. Thread dumps tell how many threads are taken and what they wait for: while a study runs, the virtual machine is asked for one at most every second, and stands still for at most a thousandth of the time.",
+            ));
+            text.line("thread-dumps = true");
+            Err(why.clone())
+        }
         AgentWay::Not(why) => {
             text.say(&format!(
                 "Jolokia's agent, through which threads and pools could be watched and set, cannot be loaded: {why}. \
@@ -620,6 +627,15 @@ mod tests {
         };
         assert_eq!(spec.limits["threads"].set, LimitSetter::Ask);
         assert_eq!(spec.limits["threads"].found, Some(200.0));
+        assert!(!spec.thread_dumps);
+
+        found.agent = AgentWay::Useless("it has no MBeans".to_owned());
+        let text = study(&draft(Some(&found)));
+        let TargetKind::External(spec) = parsed(&text).target.kind else {
+            panic!("{text}");
+        };
+        assert!(spec.thread_dumps && spec.jolokia.is_none(), "{text}");
+        assert!(text.contains("it has no MBeans"), "{text}");
     }
 
     #[test]

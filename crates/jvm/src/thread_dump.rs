@@ -55,6 +55,17 @@ const CLIENTS: [&str; 8] = [
     "mongodb.internal.connection.",
     "lettuce.core.internal.Futures.await",
 ];
+/// Frames of Jolokia's agent: the request that its thread serves is Weir's.
+const AGENT: &str = "org.jolokia.";
+/// Frames of a thread of a server that waits for a request: of Tomcat, Liberty, Jetty.
+const FREE: [&str; 3] = [
+    "org.apache.tomcat.util.threads.TaskQueue.",
+    "ws.threading.internal.BoundedBuffer.",
+    "QueuedThreadPool$Runner.idleJobPoll(",
+];
+/// What stands behind the port in the name of a thread of a Tomcat connector that has threads of
+/// its own.
+const OF_CONNECTOR: &str = "-exec-";
 /// Frames among which such a one is looked for.
 const INNERMOST: usize = 3;
 
@@ -77,6 +88,8 @@ pub struct RequestThreads {
     pub pool: u32,
     /// They wait for something else: a queue, a semaphore, another thread.
     pub parked: u32,
+    /// Beside them: threads of the server that wait for a request of a port.
+    pub free: u32,
 }
 
 /// What a thread does, as the virtual machine calls it.
@@ -93,17 +106,17 @@ pub(crate) enum State {
 }
 
 impl RequestThreads {
-    /// Counts them in a thread dump.
-    pub fn in_dump(dump: &str) -> Self {
+    /// Counts them in a thread dump of a server that the load asks at a port.
+    pub fn in_dump(dump: &str, port: u16) -> Self {
         let mut count = Self::default();
         // A thread begins with its name in quotes; some are followed by what they have locked.
         for thread in dump.split("\n\"") {
-            count.add_printed(thread);
+            count.add_printed(thread, port);
         }
         count
     }
 
-    fn add_printed(&mut self, thread: &str) {
+    fn add_printed(&mut self, thread: &str, port: u16) {
         let mut lines = thread.lines().map(str::trim_start);
         let Some(state) = lines.find_map(|line| line.strip_prefix("java.lang.Thread.State: "))
         else {
@@ -119,13 +132,21 @@ impl RequestThreads {
             State::Waiting
         };
         let frames: Vec<&str> = lines.filter_map(|line| line.strip_prefix("at ")).collect();
+        let name = thread.trim_start_matches('"').split('"').next();
+        let name = name.unwrap_or_default();
+        // One that waits for the queue's lock takes a request in a moment.
+        let waits =
+            state == State::Waiting && (has(&frames, &[CONDITION]) || !has(&frames, &LOCKS));
+        if waits && has(&frames, &FREE) && !has(&frames, &SERVES) && serves_port(name, port) {
+            self.free += 1;
+        }
         self.add(state, &frames);
     }
 
     /// Counts a thread with these frames, the innermost first, if it serves a request.
     pub(crate) fn add(&mut self, state: State, frames: &[&str]) {
         let has = |marks: &[&str]| has(frames, marks);
-        if !has(&SERVES) {
+        if !has(&SERVES) || has(&[AGENT]) {
             return;
         }
         self.seen += 1;
@@ -144,6 +165,16 @@ impl RequestThreads {
         };
         *of += 1;
     }
+}
+
+/// Whether a thread of this name takes requests of a port: a connector of Tomcat has threads of its
+/// own, called `http-nio-8080-exec-1`, unless it has an executor, which serves every port.
+fn serves_port(name: &str, port: u16) -> bool {
+    let connector = name
+        .rsplit_once(OF_CONNECTOR)
+        .map(|(connector, _)| connector);
+    let own = connector.and_then(|connector| connector.rsplit_once('-')?.1.parse::<u16>().ok());
+    own.is_none_or(|own| own == port)
 }
 
 fn has(frames: &[&str], marks: &[&str]) -> bool {
@@ -170,14 +201,16 @@ mod tests {
         )
     }
 
+    const PORT: u16 = 8080;
     const PARK: &str = "jdk.internal.misc.Unsafe.park(java.base@17/Native Method)";
 
     /// What is counted in a dump of one thread.
     fn in_one(state: &str, frames: &[&str]) -> RequestThreads {
-        RequestThreads::in_dump(&format!(
+        let dump = format!(
             "2026-01-01 00:00:00\nFull thread dump:\n\n{}",
             thread(state, frames)
-        ))
+        );
+        RequestThreads::in_dump(&dump, PORT)
     }
 
     #[test]
@@ -297,18 +330,79 @@ mod tests {
         }
     }
 
+    /// A thread of a server that waits for a request.
+    fn free(name: &str, frame: &str) -> String {
+        format!(
+            "\"{name}\" #26 daemon\n   java.lang.Thread.State: WAITING (parking)\n\
+             \tat {PARK}\n\tat {frame}(Queue.java:145)\n\n"
+        )
+    }
+
+    const TAKES: &str = "org.apache.tomcat.util.threads.TaskQueue.take";
+
     #[test]
     fn threads_that_wait_for_a_request_serve_none() {
-        let dump = "\"http-nio-8080-exec-2\" #26 daemon\n   java.lang.Thread.State: WAITING (parking)\n\
-                    \tat jdk.internal.misc.Unsafe.park(java.base@17/Native Method)\n\
-                    \tat org.apache.tomcat.util.threads.TaskQueue.take(TaskQueue.java:145)\n\n\
-                    \"VM Thread\" os_prio=0 cpu=5.0ms nid=0x8b1 runnable\n\nJNI global refs: 19\n";
-        assert_eq!(RequestThreads::in_dump(dump), RequestThreads::default());
+        let dump = format!(
+            "{}\"VM Thread\" os_prio=0 cpu=5.0ms nid=0x8b1 runnable\n\nJNI global refs: 19\n",
+            free("http-nio-8080-exec-2", TAKES)
+        );
+        let one = RequestThreads::in_dump(&dump, PORT);
+        assert_eq!((one.seen, one.free), (0, 1));
         let two = format!(
             "{}{dump}{}",
             thread("RUNNABLE", &[]),
             thread("RUNNABLE", &[])
         );
-        assert_eq!(RequestThreads::in_dump(&two).seen, 2);
+        let three = RequestThreads::in_dump(&two, PORT);
+        assert_eq!((three.seen, three.free), (2, 1));
+    }
+
+    #[test]
+    fn the_agents_own_request_is_none() {
+        let frames = [
+            "org.jolokia.jvmagent.handler.JolokiaHttpHandler.handle(J.java:1)",
+            "sun.net.httpserver.ServerImpl$Exchange$LinkHandler.handle(S.java:1)",
+        ];
+        assert_eq!(in_one("RUNNABLE", &frames), RequestThreads::default());
+    }
+
+    #[test]
+    fn a_thread_that_is_about_to_take_a_request_is_not_free() {
+        let takes = format!(
+            "java.util.concurrent.locks.ReentrantLock.lockInterruptibly(R.java:1)\n\tat {TAKES}"
+        );
+        let counted = RequestThreads::in_dump(&free("http-nio-8080-exec-1", &takes), PORT);
+        assert_eq!(counted, RequestThreads::default());
+    }
+
+    #[test]
+    fn free_threads_are_those_of_the_port() {
+        for (name, frame, is_free) in [
+            ("http-nio-8080-exec-1", TAKES, true),
+            ("http-nio-127.0.0.1-8080-exec-12", TAKES, true),
+            ("https-jsse-nio-8443-exec-1", TAKES, false),
+            ("ajp-nio-127.0.0.1-8009-exec-1", TAKES, false),
+            // Of an executor, which serves all connectors.
+            ("catalina-exec-1", TAKES, true),
+            (
+                "Default Executor-thread-7",
+                "com.ibm.ws.threading.internal.BoundedBuffer.take",
+                true,
+            ),
+            (
+                "qtp12345-20",
+                "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.idleJobPoll",
+                true,
+            ),
+            (
+                "pool-1-thread-1",
+                "java.util.concurrent.ThreadPoolExecutor.getTask",
+                false,
+            ),
+        ] {
+            let counted = RequestThreads::in_dump(&free(name, frame), PORT);
+            assert_eq!(counted.free, u32::from(is_free), "{name}");
+            assert_eq!(counted.seen, 0, "{name}");
+        }
     }
 }

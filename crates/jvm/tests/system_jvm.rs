@@ -168,7 +168,7 @@ fn virtual_threads_are_counted_by_what_they_wait_for() {
     let attach = Attach::to(&watched.vm()).unwrap();
     let printed = attach.jcmd("Thread.print").unwrap();
     assert!(has_virtual_threads(&printed), "{printed}");
-    let mut seen = RequestThreads::in_dump(&printed);
+    let mut seen = RequestThreads::in_dump(&printed, 0);
     assert_eq!(seen, RequestThreads::default());
     assert!(seen.add_virtual(&attach.threads_as_json().unwrap()));
     let all = RequestThreads {

@@ -188,6 +188,7 @@ const WATCHED: &[Signal] = &[
     signal("STAGE.entries", PerSecond, More, "How many got into the stage, whether they waited or not."),
     signal("STAGE.refused", PerSecond, Less, "How many the stage rejected because it was full."),
     signal("STAGE.idle", Each("place"), Neither, "How many places of the stage are open and unused. They are pooled connections that nobody holds, threads without a request, and kept connections on which none is under way."),
+    signal("STAGE.full", Share, Less, "Share of the looks at which somebody waited for a place of the stage, so that all were taken. Of a pool that does not tell how many of its connections are taken, from thread dumps."),
     signal("gc.time", Share, Less, "Seconds per second in which the garbage collector ran; for HotSpot those in which it had stopped the application."),
     signal("gc.count", PerSecond, Less, "Garbage collections."),
     signal("safepoints.time", Share, Less, "Seconds per second in which all threads of the virtual machine were stopped, for collections and for anything else."),

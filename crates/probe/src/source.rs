@@ -5,6 +5,7 @@
 
 pub(crate) mod census;
 mod exposition;
+mod in_dumps;
 mod jolokia;
 pub mod mbeans;
 mod names;
@@ -71,6 +72,14 @@ pub enum Source {
     RequestThreads {
         /// Its process.
         pid: u32,
+        /// The port that the load goes to.
+        port: u16,
+    },
+    /// What thread dumps tell of the stages of a server that does not tell it: how many threads are
+    /// taken, and who waits for a connection of its pool.
+    SeenInDumps {
+        /// The name of its pool, where it has one and no other.
+        pool: Option<String>,
     },
     /// Threads by name.
     Census {
@@ -137,6 +146,7 @@ pub(crate) enum SourceReader {
     Postgresql(Box<PostgresqlSource>),
     PerfData(PerfDataSource),
     RequestThreads(Box<RequestThreadsSource>),
+    SeenInDumps(Option<String>),
     Census(Census),
     DerivedQueue(u16),
     Accepted(u16, Option<u32>),
@@ -163,9 +173,10 @@ impl SourceReader {
             }
             Source::Postgresql(client) => Self::Postgresql(Box::new(PostgresqlSource::new(client))),
             Source::PerfData { pid } => Self::PerfData(PerfDataSource::new(pid)),
-            Source::RequestThreads { pid } => {
-                Self::RequestThreads(Box::new(RequestThreadsSource::new(pid)))
+            Source::RequestThreads { pid, port } => {
+                Self::RequestThreads(Box::new(RequestThreadsSource::new(pid, port)))
             }
+            Source::SeenInDumps { pool } => Self::SeenInDumps(pool),
             Source::Census { pids } => Self::Census(Census::new(pids)),
             Source::DerivedQueue { port } => Self::DerivedQueue(port),
             Source::Accepted { port, workers } => Self::Accepted(port, workers),
@@ -182,6 +193,7 @@ impl SourceReader {
             Self::RequestThreads(source) => source.ask(now),
             Self::PerfData(_)
             | Self::Census(_)
+            | Self::SeenInDumps(_)
             | Self::DerivedQueue(_)
             | Self::Accepted(..)
             | Self::Httpd(_) => {}
@@ -201,7 +213,7 @@ impl SourceReader {
     pub(crate) fn is_derived(&self) -> bool {
         matches!(
             self,
-            Self::DerivedQueue(_) | Self::Accepted(..) | Self::Httpd(_)
+            Self::SeenInDumps(_) | Self::DerivedQueue(_) | Self::Accepted(..) | Self::Httpd(_)
         )
     }
 
@@ -214,6 +226,7 @@ impl SourceReader {
             Self::PerfData(file) => file.read(moment.now, reading),
             Self::RequestThreads(source) => source.read(moment.now, reading),
             Self::Census(census) => census.sample(moment.scratch, reading),
+            Self::SeenInDumps(pool) => in_dumps::put(pool.as_deref(), reading),
             Self::DerivedQueue(port) => queue::put_derived(*port, reading),
             Self::Accepted(port, workers) => {
                 accepted::put_connections(*port, *workers, reading);
@@ -231,6 +244,7 @@ impl SourceReader {
             Self::PerfData(file) => file.add_origins(origins),
             Self::RequestThreads(source) => source.add_origins(origins),
             Self::Census(census) => census.add_origins(origins),
+            Self::SeenInDumps(pool) => in_dumps::add_origins(pool.as_deref(), origins),
             Self::DerivedQueue(port) => {
                 origins
                     .entry(queue::SIGNAL.to_owned())

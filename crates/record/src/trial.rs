@@ -9,7 +9,11 @@ use weir_stats::Estimate;
 
 use crate::adjustment::{Adjustment, AdjustmentKind};
 use crate::invalid::{Invalid, InvalidReason};
+use crate::runner::TargetFacts;
 use crate::treatment::{Levels, Role};
+
+/// Somebody waits for a stage at this share of the looks: it counts as always full.
+const ALWAYS: f64 = 0.95;
 
 /// Everything that is known about one trial; all figures are over its measured window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -307,6 +311,31 @@ impl TrialRecord {
     /// Time-averaged occupancy of a stage.
     pub fn occupancy(&self, stage: &str) -> Option<f64> {
         self.signals.get(&format!("{stage}.occupancy")).copied()
+    }
+
+    /// Takes the places of stages as taken of which nothing but that is known, because at nearly
+    /// every look somebody waited for one.
+    pub fn take_full_stages(&mut self, facts: &TargetFacts) {
+        let full: Vec<(String, f64)> = self
+            .signals
+            .iter()
+            .filter(|(_, share)| **share >= ALWAYS)
+            .filter_map(|(name, share)| {
+                let stage = name.strip_suffix(".full")?;
+                let limit = self.signals.get(&format!("{stage}.limit")).copied();
+                let limit = limit
+                    .or_else(|| self.level(stage))
+                    .or_else(|| facts.stage(stage)?.limit)?;
+                Some((format!("{stage}.occupancy"), share * limit))
+            })
+            .collect();
+        for (name, taken) in full {
+            if !self.signals.contains_key(&name) {
+                let origin = "derived: somebody waited for a place at nearly every look";
+                self.signal_origins.insert(name.clone(), origin.to_owned());
+                self.signals.insert(name, taken);
+            }
+        }
     }
 
     /// Mean wait to get into a stage, in seconds.

@@ -122,11 +122,8 @@ impl Rig {
         let pids = watched.pids.clone();
         let fresh = self.last.as_ref().is_none_or(|last| last.pids != pids);
         let log_from = options.target.log_length();
-        let of_factors = &options.of_factors;
-        let population =
-            options
-                .load
-                .population(&treatment.levels, &options.properties, of_factors)?;
+        let (load, of_factors) = (&options.load, &options.of_factors);
+        let population = load.population(&treatment.levels, &options.properties, of_factors)?;
         let server = Target::from(options.target.address());
         let engine = options.load.engine(&TrialSetup {
             treatment,
@@ -166,8 +163,9 @@ impl Rig {
         target
             .check_alive()
             .map_err(|error| target_failed(&error))?;
-        let changed = target.changed_by_others();
-        let changed = changed.map_err(|error| target_failed(&error))?;
+        let changed = target
+            .changed_by_others()
+            .map_err(|error| target_failed(&error))?;
         let machine = target.watched().machine;
         let unseen = unseen(&measured.recording, &measured.window, &machine);
         let context = Context {
@@ -200,6 +198,7 @@ impl Rig {
             record.note_due(due.unwrap_or_default());
         }
         record.adjust(measured.load.adjustments());
+        record.take_full_stages(&self.facts);
         Ok(Attempt {
             record,
             target_cpus: context.target_cpus,

@@ -186,12 +186,16 @@ impl Server for StartedCommand {
         // Those that are no URL were refused at the start.
         let pages = self.options.metrics.iter();
         let pages = pages.filter_map(|page| page.source(self.address()).ok());
+        let port = self.port;
         let is_vm = matches!(Vm::of(pid), Ok(Some(_)));
-        let of_vm = [Source::PerfData { pid }, Source::RequestThreads { pid }];
+        let of_vm = [
+            Source::PerfData { pid },
+            Source::RequestThreads { pid, port },
+        ];
         let of_vm = of_vm.into_iter().filter(|_| is_vm);
         Watched {
             pids: vec![pid],
-            ports: vec![self.port],
+            ports: vec![port],
             sources: pages
                 .chain(of_vm)
                 .chain([Source::Census { pids: vec![pid] }])

@@ -7,24 +7,24 @@
 mod commands;
 mod jmx;
 mod kind;
+mod options;
+mod process;
 mod shell;
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use weir_exchange::takes_connections;
-use weir_metric::CpuSet;
-use weir_probe::{FarProcess, MachineFacts, Source, WatchedMachine, quota_of_process};
+use weir_probe::{MachineFacts, Source, WatchedMachine, quota_of_process};
 use weir_record::{CpuScope, Stage, TargetFacts};
 
 use crate::error::TargetError;
 use crate::funnel::{check_limit, whole};
-use crate::journal::Journal;
-use crate::metrics_page::MetricsPage;
+use crate::kinds::POOLS;
 use crate::recognise::Found;
 use crate::server::{ChangedSetting, Server, Watched};
 
@@ -32,78 +32,12 @@ use commands::{VALUE, check_command, read, run, way_back};
 use jmx::Jmx;
 pub use jmx::JmxAgent;
 pub(crate) use kind::KIND;
-
-/// How the names of pools begin.
-const POOL: &str = "pool.";
+pub use options::{ExternalLimit, ExternalOptions, SetBy};
+use process::{ServerProcess, successor};
 
 /// What is said of the log of a server that is not Weir's.
 const OF_ANOTHER: &str = "(not known: it is not Weir's own)";
 const LOOK: Duration = Duration::from_millis(200);
-
-/// A server that runs already.
-#[derive(Debug, Clone)]
-pub struct ExternalOptions {
-    /// What it is called in reports.
-    pub name: String,
-    /// Where the load goes.
-    pub address: SocketAddr,
-    /// The machine on which it runs.
-    pub machine: WatchedMachine,
-    /// The CPUs of another machine that it may use.
-    pub cpus: Option<CpuSet>,
-    /// Its process on that machine.
-    pub pid: Option<u32>,
-    /// Where it tells about its stages.
-    pub metrics: Vec<MetricsPage>,
-    /// How its virtual machine is reached over JMX.
-    pub jmx: Option<JmxAgent>,
-    /// What was found of it, where it could be looked at: its kind says what its stages are.
-    pub recognised: Option<Found>,
-    /// What can be set, by stage or `native.WORD`.
-    pub limits: BTreeMap<String, ExternalLimit>,
-    /// Limits of the study, set before the first trial.
-    pub settings: BTreeMap<String, f64>,
-    /// Where commands are run on this machine; on another one it is the user's home there.
-    pub directory: PathBuf,
-    /// Gets what commands complain about.
-    pub log: PathBuf,
-    /// Where what is changed is written down, when a command can put it back.
-    pub journal: Journal,
-    /// How long the server may take to say that it has a limit that was set.
-    pub takes_effect: Duration,
-    /// Asks the user for something and returns when it is done.
-    pub ask: fn(&str) -> io::Result<()>,
-}
-
-impl ExternalOptions {
-    /// Its process, when it is one of this machine.
-    fn pid_here(&self) -> Option<u32> {
-        self.pid
-            .filter(|_| matches!(self.machine, WatchedMachine::This))
-    }
-}
-
-/// How a limit is set and read.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ExternalLimit {
-    /// How it is set.
-    pub set: SetBy,
-    /// A command that prints it.
-    pub get: Option<String>,
-    /// What it is now, where no command tells.
-    pub found: Option<f64>,
-}
-
-/// Who sets a limit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SetBy {
-    /// A command in which `{value}` is the limit.
-    Command(String),
-    /// Weir, over JMX, which also tells what it is.
-    Jmx,
-    /// The user.
-    Asking,
-}
 
 /// A server that runs already, with its limits as found.
 #[derive(Debug)]
@@ -114,8 +48,7 @@ pub struct External {
     current: BTreeMap<String, f64>,
     /// Pools that the study may set and that the running server has not.
     not_there: Vec<String>,
-    /// Its process on another machine.
-    far_process: Option<FarProcess>,
+    process: ServerProcess,
 }
 
 impl External {
@@ -131,11 +64,7 @@ impl External {
         for name in options.limits.keys() {
             options.journal.claim(&claimed(name, &options))?;
         }
-        let by_jmx = options.limits.values().any(|limit| limit.set == SetBy::Jmx);
-        let port = by_jmx.then(|| options.address.port());
-        let jmx = options.jmx.as_ref();
-        let jmx = jmx.map(|agent| Jmx::connect(agent, options.pid_here(), port, &options.journal));
-        let jmx = jmx.transpose()?;
+        let jmx = options.connect()?;
         let not_there = leave_out_pools(&mut options, jmx.as_ref());
         let mut found = BTreeMap::new();
         for (name, limit) in &options.limits {
@@ -146,16 +75,12 @@ impl External {
             };
             found.insert(name.clone(), now);
         }
-        let far_process = match (&options.machine, options.pid) {
-            (WatchedMachine::Far(far), Some(pid)) => Some(FarProcess::new(far, pid)),
-            _ => None,
-        };
         let mut server = Self {
             jmx,
             current: found.clone(),
             found,
             not_there,
-            far_process,
+            process: ServerProcess::of(&options),
             options,
         };
         server.apply(&BTreeMap::new())?;
@@ -177,8 +102,7 @@ impl External {
 
     /// The virtual machine whose threads are dumped: one that Weir was allowed to attach to.
     fn dumped(&self) -> Option<u32> {
-        let attaches = matches!(self.options.jmx, Some(JmxAgent::Load(_)));
-        self.options.pid_here().filter(|_| attaches)
+        self.options.pid_here().filter(|_| self.options.dumps)
     }
 
     /// The CPUs that it may use, of those of its machine: no more than its control group's quota
@@ -226,6 +150,7 @@ impl External {
                 )?)?;
                 let line = line.replace(VALUE, &to.to_string());
                 run(&line, &self.options)?;
+                self.follow()?;
             }
             SetBy::Jmx => {
                 let jmx = self.jmx.as_mut();
@@ -237,6 +162,7 @@ impl External {
                         name: name.to_owned(),
                         says: format!("nobody can be asked to set it to {to}: {error}"),
                     })?;
+                self.follow()?;
             }
         }
         self.wait_for(name, to)
@@ -268,14 +194,35 @@ impl External {
     }
 
     fn change_to(&mut self, wanted: &BTreeMap<String, f64>) -> Result<(), TargetError> {
-        let changed: Vec<(String, f64)> = wanted
-            .iter()
-            .filter(|(name, limit)| self.current.get(*name) != Some(limit))
-            .map(|(name, limit)| (name.clone(), *limit))
-            .collect();
-        changed
-            .into_iter()
-            .try_for_each(|(name, limit)| self.set(&name, limit))
+        let commands_first = |(name, _): &(&String, &f64)| {
+            let limit = self.options.limits.get(*name);
+            limit.is_some_and(|limit| limit.set == SetBy::Jmx)
+        };
+        let mut names: Vec<(&String, &f64)> = wanted.iter().collect();
+        names.sort_by_key(commands_first);
+        for (name, limit) in names {
+            if self.current.get(name) != Some(limit) {
+                self.set(name, *limit)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on with the process that serves now, where a command has ended the one before: it has
+    /// what its files say of the limits that were set over JMX.
+    fn follow(&mut self) -> Result<(), TargetError> {
+        let Some(pid) = successor(&self.options)? else {
+            return Ok(());
+        };
+        self.options.pid = Some(pid);
+        self.process = ServerProcess::of(&self.options);
+        self.jmx = self.options.connect()?;
+        for (name, limit) in &self.options.limits {
+            if let (SetBy::Jmx, Some(jmx)) = (&limit.set, &self.jmx) {
+                self.current.insert(name.clone(), jmx.found(name)?);
+            }
+        }
+        Ok(())
     }
 
     /// Puts every limit back, and goes on when one cannot be.
@@ -296,7 +243,7 @@ fn leave_out_pools(options: &mut ExternalOptions, jmx: Option<&Jmx>) -> Vec<Stri
     let Some(jmx) = jmx else { return Vec::new() };
     let settings = &options.settings;
     let is_not_there = |name: &str, limit: &ExternalLimit| {
-        let may_come = name.starts_with(POOL) && !settings.contains_key(name);
+        let may_come = name.starts_with(POOLS) && !settings.contains_key(name);
         may_come && limit.set == SetBy::Jmx && jmx.found(name).is_err()
     };
     let names = options.limits.iter();
@@ -344,6 +291,10 @@ impl Server for External {
             let found = options.recognised.as_ref();
             found.map_or(Vec::new(), |found| found.sources(port, options.pid_here()))
         });
+        let port = options.address.port();
+        let dumps = self
+            .dumped()
+            .map(|pid| Source::RequestThreads { pid, port });
         Watched {
             pids: options.pid.into_iter().collect(),
             // Those that are no URL were refused at the start.
@@ -353,7 +304,7 @@ impl Server for External {
                 .chain(Source::of_processes(options.pid_here().as_slice()))
                 .chain(counted)
                 .chain(queues)
-                .chain(self.dumped().map(|pid| Source::RequestThreads { pid }))
+                .chain(dumps)
                 .collect(),
             ports,
             machine: options.machine.clone(),
@@ -402,20 +353,7 @@ impl Server for External {
     }
 
     fn check_alive(&mut self) -> Result<(), TargetError> {
-        let Some(pid) = self.options.pid else {
-            return Ok(());
-        };
-        let runs = match &mut self.far_process {
-            Some(process) => process.runs(),
-            None => Path::new(&format!("/proc/{pid}")).exists(),
-        };
-        if runs {
-            return Ok(());
-        }
-        Err(TargetError::Ended {
-            status: format!("there is no process {pid} any more"),
-            last_words: OF_ANOTHER.to_owned(),
-        })
+        self.process.check()
     }
 
     fn log_length(&self) -> u64 {
@@ -493,6 +431,7 @@ mod tests {
 
     use super::*;
     use crate::free_port::free_port;
+    use crate::journal::Journal;
 
     /// A "server" whose limit is a file.
     fn options(folder: &Path) -> ExternalOptions {
@@ -512,6 +451,7 @@ mod tests {
             pid: Some(std::process::id()),
             metrics: Vec::new(),
             jmx: None,
+            dumps: false,
             recognised: None,
             limits: BTreeMap::from([("threads".to_owned(), limit)]),
             settings: BTreeMap::new(),
@@ -520,6 +460,7 @@ mod tests {
             journal: Journal::new(folder.join("state")),
             takes_effect: Duration::from_millis(300),
             ask: |what| Err(io::Error::other(format!("asked: {what}"))),
+            serving: |_| None,
         }
     }
 

@@ -87,7 +87,7 @@ impl JvmServer {
         let (pid, port) = (self.process.pid(), self.address.port());
         let of_every_kind = [
             Source::PerfData { pid },
-            Source::RequestThreads { pid },
+            Source::RequestThreads { pid, port },
             Source::Census { pids: vec![pid] },
             Source::DerivedQueue { port },
         ];

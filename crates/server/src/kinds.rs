@@ -100,7 +100,8 @@ pub(crate) const POOL: StageInWords = StageInWords {
     when_full_words: "the thread waits",
     ..STAGE
 };
-const POOLS: &str = "pool.";
+/// How the names of pools begin.
+pub(crate) const POOLS: &str = "pool.";
 
 /// The kinds that there are.
 pub const KINDS: [&Kind; 8] = [

@@ -89,6 +89,11 @@ pub(crate) struct Stat {
 }
 
 impl Stat {
+    /// That of a process of this machine; `None` when there is none.
+    pub(crate) fn of(pid: u32) -> Option<Self> {
+        Self::parse(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    }
+
     /// The name in brackets may hold anything, brackets and blanks too; the numbers come after it.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (_, rest) = text.rsplit_once(')')?;

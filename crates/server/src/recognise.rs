@@ -53,7 +53,7 @@ pub fn recognise(facts: &ProcessFacts, port: u16, machine: &Machine) -> Found {
             }
         }
     };
-    if found.agent == AgentWay::Loads
+    if found.agent.attaches()
         && let Some(why) = machine.why_no_agent(facts)
     {
         found.agent = AgentWay::Not(why);
@@ -108,9 +108,18 @@ fn kind_of(facts: &ProcessFacts, port: u16, machine: &Machine) -> Option<Found> 
     let mut found = tomcat::recognise(facts, &java, port, machine)
         .or_else(|| spring_boot::recognise(facts, &java, port, machine))
         .or_else(|| liberty::recognise(facts, &java, port, machine))
-        .unwrap_or_else(|| unknown(facts));
-    if found.agent == AgentWay::Loads {
-        found.agent = java.agent_way();
+        .unwrap_or_else(|| Found {
+            agent: AgentWay::Useless("Weir does not know the MBeans of such a server".to_owned()),
+            ..unknown(facts)
+        });
+    if let Some(option) = java.forbids_attaching() {
+        let why = format!("the virtual machine was started with {option}");
+        found.agent = AgentWay::Not(why);
+    } else if found.agent == AgentWay::Loads
+        && let Some(option) = java.forbids_agents()
+    {
+        let why = format!("the virtual machine was started with {option}");
+        found.agent = AgentWay::Useless(why);
     }
     Some(found)
 }

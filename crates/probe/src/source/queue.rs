@@ -36,7 +36,11 @@ fn waiting(port: u16, reading: &Reading) -> Option<f64> {
     let busy = read("threads.occupancy")?;
     // Nothing waits while a thread is free: that connections are open then is because they are
     // kept.
-    if read("threads.limit").is_some_and(|limit| busy < limit) {
+    let is_free = read("threads.limit").map_or_else(
+        || read("threads.idle").is_some_and(|idle| idle > 0.0),
+        |limit| busy < limit,
+    );
+    if is_free {
         return Some(0.0);
     }
     // Many servers do not tell how many they keep without a request; Tomcat's `keepAliveCount`
@@ -97,7 +101,9 @@ mod tests {
         }
         let free = [&read[..], &[("threads.limit", 41.0)]].concat();
         assert_eq!(derived(&free), Some(0.0), "a thread is free");
-        let full = [&read[..], &[("threads.limit", 40.0)]].concat();
+        let idle = [&read[..], &[("threads.idle", 1.0)]].concat();
+        assert_eq!(derived(&idle), Some(0.0), "a thread waits for a request");
+        let full = [&read[..], &[("threads.limit", 40.0), ("threads.idle", 1.0)]].concat();
         assert_eq!(derived(&full), Some(17.0));
         let told = [&read[..], &[(SIGNAL, 2.0)]].concat();
         assert_eq!(derived(&told), Some(2.0), "the server knows better");

@@ -20,7 +20,7 @@ const SHARE: f64 = 0.001;
 /// Dumps are at least this far apart.
 const EVERY: Duration = Duration::from_millis(900);
 /// Signals that a dump tells.
-const SIGNALS: [&str; 8] = [
+const SIGNALS: [&str; 9] = [
     "request-threads.seen",
     "request-threads.running",
     "request-threads.monitor",
@@ -29,6 +29,7 @@ const SIGNALS: [&str; 8] = [
     "request-threads.answer",
     "request-threads.pool",
     "request-threads.parked",
+    "threads.idle",
 ];
 
 /// What was counted in a dump, and how long the threads stood for it.
@@ -55,10 +56,10 @@ struct Dumps {
 }
 
 impl RequestThreadsSource {
-    pub(crate) fn new(pid: u32) -> Self {
+    pub(crate) fn new(pid: u32, port: u16) -> Self {
         Self {
             pid,
-            dumps: Dumps::start(pid),
+            dumps: Dumps::start(pid, port),
             due: None,
             took: None,
             pending: false,
@@ -93,6 +94,7 @@ impl RequestThreadsSource {
                     threads.answer,
                     threads.pool,
                     threads.parked,
+                    threads.free,
                 ];
                 for (signal, count) in SIGNALS.iter().zip(counts) {
                     put(reading, *signal, Some(count.into()));
@@ -113,7 +115,7 @@ impl RequestThreadsSource {
 }
 
 impl Dumps {
-    fn start(pid: u32) -> Option<Self> {
+    fn start(pid: u32, port: u16) -> Option<Self> {
         let (ask, asked) = sync_channel::<()>(1);
         let (give, taken) = sync_channel::<Dump>(1);
         let take = move || {
@@ -133,7 +135,7 @@ impl Dumps {
                 let mut took = stopped
                     .and_then(|stopped| Duration::try_from_secs_f64(stopped).ok())
                     .unwrap_or_else(|| start.elapsed());
-                let mut threads = RequestThreads::in_dump(&dump);
+                let mut threads = RequestThreads::in_dump(&dump, port);
                 if tells_virtual && has_virtual_threads(&dump) {
                     let start = Instant::now();
                     let dump = attach.threads_as_json();

@@ -40,7 +40,7 @@ impl ProcessIdentity {
         Some(Self {
             mark: mark.to_owned(),
             pid,
-            start: stat(pid)?.start,
+            start: Stat::of(pid)?.start,
             boot: boot()?,
             program: program(pid).unwrap_or_default(),
         })
@@ -85,7 +85,7 @@ impl ProcessIdentity {
         let id = |pid: u32| Pid::from_raw(pid.cast_signed());
         // The whole group at once, while its first process proves that the group is ours.
         if members.contains(&self.pid)
-            && stat(self.pid).is_some_and(|stat| stat.group == self.pid)
+            && Stat::of(self.pid).is_some_and(|stat| stat.group == self.pid)
             && let Some(group) = id(self.pid)
         {
             let _ = kill_process_group(group, signal);
@@ -103,12 +103,13 @@ impl ProcessIdentity {
         if boot().as_deref() != Some(&self.boot) {
             return Vec::new();
         }
-        let first = stat(self.pid);
+        let first = Stat::of(self.pid);
         let first_runs = first.as_ref().is_some_and(|stat| stat.start == self.start);
         // The kernel gives away no id that is the number of a group: with the id the group is gone.
         let group_is_gone = first.is_some() && !first_runs;
         let is_member = |pid: u32| {
-            let Some(stat) = stat(pid).filter(|stat| !stat.is_zombie && stat.start >= self.start)
+            let Some(stat) =
+                Stat::of(pid).filter(|stat| !stat.is_zombie && stat.start >= self.start)
             else {
                 return false;
             };
@@ -135,10 +136,6 @@ impl ProcessIdentity {
 fn processes() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-fn stat(pid: u32) -> Option<Stat> {
-    Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 fn program(pid: u32) -> Option<PathBuf> {
@@ -214,7 +211,7 @@ mod tests {
         let started: Vec<u32> = lines.map(|line| line.unwrap().parse().unwrap()).collect();
         child.kill().unwrap();
         child.wait().unwrap();
-        let run = |pid: &u32| stat(*pid).is_some_and(|stat| !stat.is_zombie);
+        let run = |pid: &u32| Stat::of(*pid).is_some_and(|stat| !stat.is_zombie);
         assert_eq!(started.iter().filter(|pid| run(pid)).count(), 2);
         assert_eq!(identity.end(), Ok(true));
         assert_eq!(started.iter().filter(|pid| run(pid)).count(), 0);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_probe::{HttpdSource, Source};
 
-use crate::kinds::Kind;
+use crate::kinds::{Kind, POOLS};
 use crate::{external, httpd, liberty, nginx, spring_boot, tomcat};
 
 /// A running server and its limits.
@@ -91,6 +91,9 @@ impl Found {
     pub fn sources(&self, port: u16, pid: Option<u32>) -> Vec<Source> {
         match self.occupancy {
             OccupancyWay::Told => Vec::new(),
+            OccupancyWay::Serving => vec![Source::SeenInDumps {
+                pool: self.only_pool(),
+            }],
             OccupancyWay::Connections => vec![Source::Accepted {
                 port,
                 workers: pid.filter(|_| self.kind == FoundKind::Nginx),
@@ -103,6 +106,14 @@ impl Found {
                 connections_per_process: None,
             })],
         }
+    }
+
+    /// Its pool, where it has one and no other.
+    fn only_pool(&self) -> Option<String> {
+        let mut pools = self.limits.iter().map(|limit| &limit.stage);
+        let first = pools.find(|stage| stage.starts_with(POOLS))?;
+        let others = pools.any(|stage| stage.starts_with(POOLS));
+        (!others).then(|| first.clone())
     }
 
     /// What it is, for people: its kind and name, the name alone where that says the kind.
@@ -152,6 +163,8 @@ impl FoundKind {
 pub enum OccupancyWay {
     /// Nothing that could be counted from outside.
     Told,
+    /// One of its `threads` while its request is served, as thread dumps see it.
+    Serving,
     /// One of its `connections`.
     Connections,
     /// One of its `threads`.
@@ -165,8 +178,17 @@ pub enum AgentWay {
     NoJvm,
     /// Nothing speaks against it.
     Loads,
+    /// It would find nothing there, with the reason; thread dumps can be had.
+    Useless(String),
     /// It cannot, with the reason.
     Not(String),
+}
+
+impl AgentWay {
+    /// Whether its virtual machine can be spoken to.
+    pub fn attaches(&self) -> bool {
+        matches!(self, Self::Loads | Self::Useless(_))
+    }
 }
 
 /// One limit.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::found::AgentWay;
 use crate::process::ProcessFacts;
 
 /// Options whose value is the next word.
@@ -92,20 +91,19 @@ impl JavaCommand {
         self.properties.get(name).map(String::as_str)
     }
 
-    /// Whether its options allow to load an agent.
-    pub(super) fn agent_way(&self) -> AgentWay {
-        let forbidden = [
-            "-XX:+DisableAttachMechanism",
-            "-XX:-EnableDynamicAgentLoading",
-        ];
-        let found = self
-            .options
-            .iter()
-            .find(|option| forbidden.contains(&option.as_str()));
-        match found {
-            Some(option) => AgentWay::Not(format!("the virtual machine was started with {option}")),
-            None => AgentWay::Loads,
-        }
+    /// The option with which nobody can speak to the virtual machine.
+    pub(super) fn forbids_attaching(&self) -> Option<&str> {
+        self.given("-XX:+DisableAttachMechanism")
+    }
+
+    /// The option with which no agent can be loaded.
+    pub(super) fn forbids_agents(&self) -> Option<&str> {
+        self.given("-XX:-EnableDynamicAgentLoading")
+    }
+
+    fn given(&self, wanted: &str) -> Option<&str> {
+        let mut options = self.options.iter().map(String::as_str);
+        options.find(|option| *option == wanted)
     }
 }
 
@@ -155,7 +153,11 @@ pub(super) mod tests {
             (Some(""), Some("3"))
         );
         assert_eq!(java.property("not"), None);
-        assert!(matches!(java.agent_way(), AgentWay::Not(why) if why.contains("Disable")));
+        assert_eq!(
+            java.forbids_attaching(),
+            Some("-XX:+DisableAttachMechanism")
+        );
+        assert_eq!(java.forbids_agents(), None);
         let jar = JavaCommand::of(&process("/opt/jdk/bin/java @args -jar app.jar x")).unwrap();
         assert!(jar.is_jar && jar.main == "app.jar" && jar.arguments == ["x"]);
         assert_eq!(JavaCommand::of(&process("/usr/bin/node server.js")), None);

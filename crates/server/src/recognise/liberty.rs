@@ -58,7 +58,7 @@ pub(super) fn recognise(
         ),
         limits: Vec::new(),
         metrics: None,
-        occupancy: OccupancyWay::Told,
+        occupancy: OccupancyWay::Serving,
         agent: AgentWay::Loads,
         notes: Vec::new(),
     };
@@ -87,7 +87,7 @@ pub(super) fn recognise(
         );
     }
     if !has(&WITH_FIGURES) && !has(&WITH_MBEANS) {
-        found.agent = AgentWay::Not(
+        found.agent = AgentWay::Useless(
             "its MBeans are there only with the feature monitor-1.0 (or localConnector-1.0) in server.xml; without one of \
              them no agent finds them"
                 .to_owned(),

@@ -74,6 +74,7 @@ pub(super) fn recognise(
     };
     if application.has("tomcat-embed-core") {
         found.limits = tomcat_limits(&settings);
+        found.occupancy = OccupancyWay::Serving;
         let java_version = java_version(facts, machine);
         if let Some(virtual_threads) = virtual_threads(&settings, since([3, 2]), java_version) {
             without_thread_limit(virtual_threads, &mut found);
@@ -254,6 +255,7 @@ fn virtual_threads(
 fn without_thread_limit(virtual_threads: Result<String, String>, found: &mut Found) {
     let of_threads =
         |limit: &&mut FoundLimit| matches!(limit.stage.as_str(), "threads" | MIN_SPARE);
+    found.occupancy = OccupancyWay::Told;
     for limit in found.limits.iter_mut().filter(of_threads) {
         (limit.value, limit.origin) = match &virtual_threads {
             Ok(origin) => (FoundValue::Unlimited, origin.clone()),

@@ -69,7 +69,7 @@ pub(super) fn recognise(
         name,
         limits: Vec::new(),
         metrics: None,
-        occupancy: OccupancyWay::Told,
+        occupancy: OccupancyWay::Serving,
         agent: AgentWay::Loads,
         notes: Vec::new(),
     };

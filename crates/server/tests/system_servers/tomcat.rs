@@ -315,6 +315,7 @@ fn as_if_somebody_else_had_started_it(shelf: &Shelf, server: &dyn Server, place:
         pid: server.watched().pids.first().copied(),
         metrics: Vec::new(),
         jmx: Some(JmxAgent::Load(jars(shelf, &JOLOKIA).pop().unwrap())),
+        dumps: false,
         recognised: None,
         limits: names.iter().map(|name| by_jmx(name)).collect(),
         settings: BTreeMap::new(),
@@ -323,6 +324,7 @@ fn as_if_somebody_else_had_started_it(shelf: &Shelf, server: &dyn Server, place:
         journal: journal.clone(),
         takes_effect: External::TAKES_EFFECT,
         ask: |what| panic!("nobody is to be asked: {what}"),
+        serving: |_| None,
     };
     // A new backlog would take the server off its port.
     let error = External::join(limits_of(&["backlog"])).unwrap_err();

@@ -59,6 +59,7 @@ pub(super) fn join(
         cpus: at.cpus,
         pid: at.pid,
         jmx: jmx(spec, at.pid, place)?,
+        dumps: spec.thread_dumps,
         metrics,
         limits: limits.collect(),
         settings: job.study.target.settings.clone(),
@@ -67,6 +68,7 @@ pub(super) fn join(
         journal: place.journal.clone(),
         takes_effect: External::TAKES_EFFECT,
         ask,
+        serving: hosts::process_serving,
     });
     let server = server.map_err(|error| failed(place, error))?;
     for pool in server.not_there() {

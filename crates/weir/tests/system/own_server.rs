@@ -310,3 +310,89 @@ fn a_limit_that_somebody_else_changes_spoils_the_trial() {
     assert_eq!(values, [Some(20.0), Some(77.0)]);
     assert_eq!(place.read("limit"), "200\n", "as it was found");
 }
+
+/// A server whose number of threads stands in a file that is read when it starts, with a script
+/// that writes it and starts the server anew.
+struct Restarts {
+    place: Place,
+    port: u16,
+}
+
+impl Restarts {
+    fn start(threads: u32) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let place = Place::new();
+        let program = env!("CARGO_BIN_EXE_weir");
+        place.write(
+            "restart.sh",
+            &format!(
+                "set -e\nif [ -f pid ]; then kill \"$(cat pid)\"; while grep -qs '^State:.[^Z]' /proc/$(cat pid)/status; do \
+                 sleep 0.1; done; fi\necho \"$1\" > threads\n\
+                 '{program}' sample-server --rows=1000 --listen=127.0.0.1:{port} --admin=127.0.0.1:0 --threads=\"$1\" \
+                 >out 2>&1 </dev/null &\necho $! > pid\n"
+            ),
+        );
+        let server = Self { place, port };
+        let status = std::process::Command::new("sh")
+            .args(["restart.sh", &threads.to_string()])
+            .current_dir(server.place.path("."))
+            .status()
+            .unwrap();
+        assert!(status.success());
+        wait_for("an answer of the server", LEAVE, || {
+            std::net::TcpStream::connect(("127.0.0.1", port)).ok()
+        });
+        server
+    }
+
+    fn pid(&self) -> i32 {
+        let text = std::fs::read_to_string(self.place.path("pid")).unwrap();
+        text.trim().parse().unwrap()
+    }
+}
+
+impl Drop for Restarts {
+    fn drop(&mut self) {
+        let pid = rustix::process::Pid::from_raw(self.pid()).unwrap();
+        rustix::process::kill_process(pid, Signal::TERM).unwrap();
+    }
+}
+
+#[test]
+fn a_server_that_a_command_starts_anew_is_followed_and_put_back() {
+    if skipped("a server that its command starts anew") {
+        return;
+    }
+    let server = Restarts::start(7);
+    let first = server.pid();
+    server.place.write(
+        "study.toml",
+        &format!(
+            "schema = \"weir/study/1\"\n[target.external]\nurl = \"http://127.0.0.1:{}\"\n\
+             set = {{ threads = \"sh restart.sh {{value}}\" }}\nget = {{ threads = \"cat threads\" }}\n\
+             [load]\nurl = \"/light\"\nwindow = \"5 s\"\nwarm-up = \"1 s\"\n[sweep]\ndesign = \"cases\"\n\
+             [[sweep.case]]\nname = \"two\"\nset = {{ users = 2, threads = 2 }}\n\
+             [[sweep.case]]\nname = \"three\"\nset = {{ users = 2, threads = 3 }}\n",
+            server.port
+        ),
+    );
+    server
+        .place
+        .start(&["sweep", "study.toml"])
+        .done(STUDY)
+        .ends(0);
+    let result = result(&server.place);
+    let trials = result["trials"].as_array().unwrap();
+    assert_eq!(trials.len(), 2, "{result:#}");
+    for trial in trials {
+        assert!(trial["valid"].as_bool().unwrap(), "{trial:#}");
+        // Its process was watched, not the one that was there at first.
+        let used = trial["signals"]["target.cpu.user"].as_f64().unwrap();
+        assert!(used > 0.0, "{trial:#}");
+    }
+    let threads = std::fs::read_to_string(server.place.path("threads")).unwrap();
+    assert_eq!(threads.trim(), "7", "it is put back");
+    assert_ne!(server.pid(), first);
+}

@@ -32,6 +32,8 @@ pub struct ExternalSpec {
     pub metrics: MetricsSpec,
     /// How its virtual machine is reached over JMX.
     pub jolokia: Option<JolokiaSpec>,
+    /// Whether its virtual machine is asked for thread dumps.
+    pub thread_dumps: bool,
 }
 
 /// Through which Jolokia agent a virtual machine is reached.
@@ -83,6 +85,14 @@ pub(super) fn read(section: &Section<'_>) -> Option<ExternalSpec> {
     let pid = section.whole("pid", 1..=u32::MAX).map(Spanned::into_inner);
     let limits = read_limits(section);
     let jolokia = read_jolokia(section, &limits);
+    let dumps = section.flag("thread-dumps");
+    if let (Some(_), Some(true)) = (&ssh, dumps) {
+        section.problems().add_with_help(
+            section.span(),
+            "thread dumps are those of a virtual machine of this machine only",
+            "leave `thread-dumps` out",
+        );
+    }
     if let (Some(_), Some(JolokiaSpec::Attach)) = (&ssh, &jolokia) {
         section.problems().add_with_help(
             section.span(),
@@ -98,6 +108,7 @@ pub(super) fn read(section: &Section<'_>) -> Option<ExternalSpec> {
         pid,
         limits,
         metrics,
+        thread_dumps: dumps.unwrap_or(jolokia == Some(JolokiaSpec::Attach)),
         jolokia,
     })
 }

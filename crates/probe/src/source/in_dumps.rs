@@ -1,0 +1,76 @@
+//! What thread dumps tell of the stages of a server that does not tell it.
+//!
+//! A thread is taken while it serves a request: those that read one, or wait for the next on a
+//! connection, are not seen. Whoever waits for a connection of a pool finds none that is free, so
+//! that all are taken; how many are while nobody waits is not seen.
+
+use super::Origins;
+use crate::reading::{self, Reading};
+
+const SERVING: &str = "request-threads.seen";
+const WAITING: &str = "request-threads.pool";
+const TAKEN: &str = "threads.occupancy";
+
+/// Puts what the server has not told itself.
+pub(super) fn put(pool: Option<&str>, reading: &mut Reading) {
+    let (serving, waiting) = (reading.get(SERVING).copied(), reading.get(WAITING).copied());
+    if !reading.contains_key(TAKEN) {
+        reading::put(reading, TAKEN, serving);
+    }
+    // The pool may go by another name there.
+    let is_told = reading.keys().any(|name| {
+        let name = name.as_str();
+        name.starts_with("pool.") && name.ends_with(".occupancy")
+    });
+    if let Some(pool) = pool.filter(|_| !is_told) {
+        let is_full = waiting.map(|waiting| f64::from(waiting > 0.0));
+        reading::put(reading, format!("{pool}.waiting"), waiting);
+        reading::put(reading, format!("{pool}.full"), is_full);
+    }
+}
+
+pub(super) fn add_origins(pool: Option<&str>, origins: &mut Origins) {
+    let of_pool = pool.map(|pool| ["waiting", "full"].map(|figure| format!("{pool}.{figure}")));
+    let of_pool = of_pool.into_iter().flatten().map(|name| (name, WAITING));
+    for (name, from) in of_pool.chain([(TAKEN.to_owned(), SERVING)]) {
+        origins
+            .entry(name)
+            .or_insert_with(|| format!("derived: {from}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is put of a dump in which so many wait for a connection, beside what the server told.
+    fn put_of(waiting: f64, told: &[(&'static str, f64)]) -> Reading {
+        let dump = [(SERVING, 9.0), (WAITING, waiting)];
+        let all = dump.iter().chain(told);
+        let mut reading: Reading = all.map(|&(name, figure)| (name.into(), figure)).collect();
+        put(Some("pool.db"), &mut reading);
+        reading
+    }
+
+    #[test]
+    fn a_pool_is_full_while_somebody_waits_for_it() {
+        for (waiting, full) in [(4.0, 1.0), (0.0, 0.0)] {
+            let reading = put_of(waiting, &[]);
+            let read = |name: &str| reading.get(name).copied();
+            assert_eq!(read(TAKEN), Some(9.0));
+            assert_eq!(read("pool.db.waiting"), Some(waiting));
+            assert_eq!(read("pool.db.full"), Some(full));
+        }
+    }
+
+    #[test]
+    fn what_the_server_tells_is_better() {
+        let reading = put_of(4.0, &[(TAKEN, 11.0), ("pool.db.occupancy", 2.0)]);
+        assert_eq!(reading.get(TAKEN).copied(), Some(11.0));
+        assert!(!reading.contains_key("pool.db.full"));
+        // Nothing was dumped.
+        let mut nothing = Reading::new();
+        put(Some("pool.db"), &mut nothing);
+        assert!(nothing.is_empty());
+    }
+}
