@@ -104,9 +104,9 @@ pub(super) fn one_trial(
     run(&mut weir(&["init", &url, "--out", "study.toml"]))?;
     let study = place.join("study.toml");
     let text = read(&study)?;
-    let (target_and_load, _) = text.split_once("[find]").unwrap_or((&text, ""));
+    let (target_and_load, _) = text.split_once("\n[find]").unwrap_or((&text, ""));
     let sweep = format!(
-        "{target_and_load}[sweep]\ndesign = \"cases\"\n[[sweep.case]]\nname = \"one\"\nset = {{ users = {users} }}\n"
+        "{target_and_load}\n[sweep]\ndesign = \"cases\"\n[[sweep.case]]\nname = \"one\"\nset = {{ users = {users} }}\n"
     );
     write(&study, &sweep)?;
     run_any_end(&mut weir(&["sweep", "study.toml", "--runs", "runs"]))?;
