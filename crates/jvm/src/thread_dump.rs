@@ -25,13 +25,19 @@ const CONDITION: &str = "ConditionObject.await";
 const POOLS: [&str; 8] = [
     "pool2.impl.GenericObjectPool.borrowObject(",
     "jdbc.pool.ConnectionPool.borrowConnection(",
-    "HikariPool.getConnection(",
-    "j2c.FreePool.queueRequest(",
+    HIKARI,
+    LIBERTY,
     "BasicResourcePool.checkoutResource(",
     "agroal.pool.ConnectionPool.getConnection(",
     "pool.AbstractConnPool.getPoolEntryBlocking(",
     "pool.StrictConnPool.lease(",
 ];
+/// Frame of a thread that asks a pool of `HikariCP` for a connection.
+const HIKARI: &str = "HikariPool.getConnection(";
+/// Frame of a thread that asks a pool of Liberty for a connection.
+const LIBERTY: &str = "j2c.FreePool.queueRequest(";
+/// How the name of a thread ends of which each pool of HikariCP has one.
+const HOUSEKEEPER: &str = "housekeeper";
 /// Innermost frames of a thread that waits for bytes of a socket; it counts as runnable.
 const SOCKETS: [&str; 5] = [
     "sun.nio.ch.Net.poll(",
@@ -88,8 +94,14 @@ pub struct RequestThreads {
     pub pool: u32,
     /// They wait for something else: a queue, a semaphore, another thread.
     pub parked: u32,
+    /// Those of `pool` that wait for one of HikariCP.
+    pub hikari: u32,
+    /// Those of `pool` that wait for one of Liberty.
+    pub liberty: u32,
     /// Beside them: threads of the server that wait for a request of a port.
     pub free: u32,
+    /// Pools of HikariCP.
+    pub hikari_pools: u32,
 }
 
 /// What a thread does, as the virtual machine calls it.
@@ -134,6 +146,7 @@ impl RequestThreads {
         let frames: Vec<&str> = lines.filter_map(|line| line.strip_prefix("at ")).collect();
         let name = thread.trim_start_matches('"').split('"').next();
         let name = name.unwrap_or_default();
+        self.hikari_pools += u32::from(name.ends_with(HOUSEKEEPER));
         // One that waits for the queue's lock takes a request in a moment.
         let waits =
             state == State::Waiting && (has(&frames, &[CONDITION]) || !has(&frames, &LOCKS));
@@ -157,7 +170,11 @@ impl RequestThreads {
             State::Runnable if !reads => &mut self.running,
             State::Runnable => &mut self.answer,
             State::Waiting if has(&[POLLER]) => &mut self.answer,
-            State::Blocked | State::Waiting if has(&POOLS) => &mut self.pool,
+            State::Blocked | State::Waiting if has(&POOLS) => {
+                self.hikari += u32::from(has(&[HIKARI]));
+                self.liberty += u32::from(has(&[LIBERTY]));
+                &mut self.pool
+            }
             State::Blocked => &mut self.monitor,
             State::Waiting if has(&CLIENTS) => &mut self.answer,
             State::Waiting if has(&LOCKS) && !has(&[CONDITION]) => &mut self.lock,
@@ -313,6 +330,27 @@ mod tests {
                 RequestThreads { pool: 1, ..seen },
             ),
             (
+                "TIMED_WAITING (parking)",
+                vec![
+                    park,
+                    "com.zaxxer.hikari.util.ConcurrentBag.borrow(ConcurrentBag.java:1)",
+                    "com.zaxxer.hikari.pool.HikariPool.getConnection(HikariPool.java:1)",
+                ],
+                RequestThreads {
+                    pool: 1,
+                    hikari: 1,
+                    ..seen
+                },
+            ),
+            (
+                "WAITING (parking)",
+                vec![
+                    park,
+                    "org.apache.http.pool.AbstractConnPool.getPoolEntryBlocking(A.java:1)",
+                ],
+                RequestThreads { pool: 1, ..seen },
+            ),
+            (
                 "RUNNABLE",
                 vec![
                     "sun.nio.ch.Net.poll(java.base@17/Native Method)",
@@ -355,6 +393,14 @@ mod tests {
         );
         let three = RequestThreads::in_dump(&two, PORT);
         assert_eq!((three.seen, three.free), (2, 1));
+    }
+
+    #[test]
+    fn pools_of_hikaricp_are_counted_by_a_thread_that_each_has() {
+        let housekeepers = ["HikariPool-1 housekeeper", "orders:housekeeper"];
+        let dump = housekeepers.map(|name| free(name, "java.util.concurrent.DelayQueue.take"));
+        let counted = RequestThreads::in_dump(&dump.concat(), PORT);
+        assert_eq!(counted.hikari_pools, 2);
     }
 
     #[test]

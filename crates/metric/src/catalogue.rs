@@ -204,6 +204,8 @@ const WATCHED: &[Signal] = &[
     signal("request-threads.asleep", Each("thread"), Less, "Those of them that sleep (`Thread.sleep`)."),
     signal("request-threads.answer", Each("thread"), Less, "Those of them that wait for an answer of a database or another service: for bytes of a socket, or in an asynchronous client."),
     signal("request-threads.pool", Each("thread"), Less, "Those of them that wait for a connection of a pool."),
+    signal("request-threads.hikari-pool", Each("thread"), Less, "Those of them that wait for a connection of HikariCP. Absent where it has no pool or several."),
+    signal("request-threads.liberty-pool", Each("thread"), Less, "Those of them that wait for a connection of Liberty's own pools."),
     signal("request-threads.parked", Each("thread"), Less, "Those of them that wait for something else: a queue, a semaphore, another thread."),
     signal("event-loop.lag", Seconds, Less, "How late the event loop of a Node process ran what was due."),
     signal("census.GROUP", Each("thread"), Neither, "Threads of the target with this name, the number at its end left out; the kernel keeps 15 characters of a name. Told for the 16 largest groups of two and more; above 500 threads every so many seconds."),

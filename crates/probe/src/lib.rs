@@ -70,8 +70,8 @@ pub use machine::{MachineFacts, free_memory_bytes, machine_facts, online_cpus};
 pub use other_namespaces::{passes_on_to, process_in_other_namespace};
 pub use reading::{Reading, SignalName};
 pub use source::{
-    MbeanRead, MbeanValue, Metric, MetricRow, NameTable, Origins, PostgresqlClient, Rule, Source,
-    mbeans, permissions,
+    DumpedPool, MbeanRead, MbeanValue, Metric, MetricRow, NameTable, Origins, PostgresqlClient,
+    Rule, Source, mbeans, permissions,
 };
 pub use source::{PageSample, page_samples};
 pub use target::{cpus_of_process, quota_of_process};

@@ -28,6 +28,7 @@ use crate::kept_file::Scratch;
 use crate::reading::Reading;
 
 use census::Census;
+pub use in_dumps::DumpedPool;
 use jolokia::JolokiaSource;
 use perf_data::PerfDataSource;
 use postgresql::PostgresqlSource;
@@ -78,8 +79,8 @@ pub enum Source {
     /// What thread dumps tell of the stages of a server that does not tell it: how many threads are
     /// taken, and who waits for a connection of its pool.
     SeenInDumps {
-        /// The name of its pool, where it has one and no other.
-        pool: Option<String>,
+        /// Its pool, where it has one and no other.
+        pool: Option<DumpedPool>,
     },
     /// Threads by name.
     Census {
@@ -146,7 +147,7 @@ pub(crate) enum SourceReader {
     Postgresql(Box<PostgresqlSource>),
     PerfData(PerfDataSource),
     RequestThreads(Box<RequestThreadsSource>),
-    SeenInDumps(Option<String>),
+    SeenInDumps(Option<DumpedPool>),
     Census(Census),
     DerivedQueue(u16),
     Accepted(u16, Option<u32>),
@@ -226,7 +227,7 @@ impl SourceReader {
             Self::PerfData(file) => file.read(moment.now, reading),
             Self::RequestThreads(source) => source.read(moment.now, reading),
             Self::Census(census) => census.sample(moment.scratch, reading),
-            Self::SeenInDumps(pool) => in_dumps::put(pool.as_deref(), reading),
+            Self::SeenInDumps(pool) => in_dumps::put(pool.as_ref(), reading),
             Self::DerivedQueue(port) => queue::put_derived(*port, reading),
             Self::Accepted(port, workers) => {
                 accepted::put_connections(*port, *workers, reading);
@@ -244,7 +245,7 @@ impl SourceReader {
             Self::PerfData(file) => file.add_origins(origins),
             Self::RequestThreads(source) => source.add_origins(origins),
             Self::Census(census) => census.add_origins(origins),
-            Self::SeenInDumps(pool) => in_dumps::add_origins(pool.as_deref(), origins),
+            Self::SeenInDumps(pool) => in_dumps::add_origins(pool.as_ref(), origins),
             Self::DerivedQueue(port) => {
                 origins
                     .entry(queue::SIGNAL.to_owned())

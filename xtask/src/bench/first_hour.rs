@@ -201,6 +201,7 @@ impl Hour {
                 let url = warm(&both.1, case, &weir)?;
                 let changed = (before, load(&url, "after")?);
                 drop(both);
+                run_any_end(&mut weir(&["compare", "before.json", "after.json"]))?;
                 Some(changed)
             }
         };

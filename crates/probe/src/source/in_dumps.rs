@@ -7,13 +7,21 @@
 use super::Origins;
 use crate::reading::{self, Reading};
 
+/// A pool that is known, and the signal of those that wait for one of its kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DumpedPool {
+    /// Its name as a stage.
+    pub name: String,
+    /// The signal.
+    pub waiting: &'static str,
+}
+
 const SERVING: &str = "request-threads.seen";
-const WAITING: &str = "request-threads.pool";
 const TAKEN: &str = "threads.occupancy";
 
 /// Puts what the server has not told itself.
-pub(super) fn put(pool: Option<&str>, reading: &mut Reading) {
-    let (serving, waiting) = (reading.get(SERVING).copied(), reading.get(WAITING).copied());
+pub(super) fn put(pool: Option<&DumpedPool>, reading: &mut Reading) {
+    let serving = reading.get(SERVING).copied();
     if !reading.contains_key(TAKEN) {
         reading::put(reading, TAKEN, serving);
     }
@@ -22,16 +30,23 @@ pub(super) fn put(pool: Option<&str>, reading: &mut Reading) {
         let name = name.as_str();
         name.starts_with("pool.") && name.ends_with(".occupancy")
     });
-    if let Some(pool) = pool.filter(|_| !is_told) {
+    if let Some(DumpedPool {
+        name: pool,
+        waiting,
+    }) = pool.filter(|_| !is_told)
+    {
+        let waiting = reading.get(*waiting).copied();
         let is_full = waiting.map(|waiting| f64::from(waiting > 0.0));
         reading::put(reading, format!("{pool}.waiting"), waiting);
         reading::put(reading, format!("{pool}.full"), is_full);
     }
 }
 
-pub(super) fn add_origins(pool: Option<&str>, origins: &mut Origins) {
-    let of_pool = pool.map(|pool| ["waiting", "full"].map(|figure| format!("{pool}.{figure}")));
-    let of_pool = of_pool.into_iter().flatten().map(|name| (name, WAITING));
+pub(super) fn add_origins(pool: Option<&DumpedPool>, origins: &mut Origins) {
+    let of_pool = pool.map(|pool| {
+        ["waiting", "full"].map(|figure| (format!("{}.{figure}", pool.name), pool.waiting))
+    });
+    let of_pool = of_pool.into_iter().flatten();
     for (name, from) in of_pool.chain([(TAKEN.to_owned(), SERVING)]) {
         origins
             .entry(name)
@@ -43,12 +58,22 @@ pub(super) fn add_origins(pool: Option<&str>, origins: &mut Origins) {
 mod tests {
     use super::*;
 
+    const WAITING: &str = "request-threads.hikari-pool";
+
+    fn pool() -> DumpedPool {
+        let name = "pool.db".to_owned();
+        DumpedPool {
+            name,
+            waiting: WAITING,
+        }
+    }
+
     /// What is put of a dump in which so many wait for a connection, beside what the server told.
     fn put_of(waiting: f64, told: &[(&'static str, f64)]) -> Reading {
         let dump = [(SERVING, 9.0), (WAITING, waiting)];
         let all = dump.iter().chain(told);
         let mut reading: Reading = all.map(|&(name, figure)| (name.into(), figure)).collect();
-        put(Some("pool.db"), &mut reading);
+        put(Some(&pool()), &mut reading);
         reading
     }
 
@@ -70,7 +95,7 @@ mod tests {
         assert!(!reading.contains_key("pool.db.full"));
         // Nothing was dumped.
         let mut nothing = Reading::new();
-        put(Some("pool.db"), &mut nothing);
+        put(Some(&pool()), &mut nothing);
         assert!(nothing.is_empty());
     }
 }

@@ -20,7 +20,7 @@ const SHARE: f64 = 0.001;
 /// Dumps are at least this far apart.
 const EVERY: Duration = Duration::from_millis(900);
 /// Signals that a dump tells.
-const SIGNALS: [&str; 9] = [
+const SIGNALS: [&str; 11] = [
     "request-threads.seen",
     "request-threads.running",
     "request-threads.monitor",
@@ -29,8 +29,12 @@ const SIGNALS: [&str; 9] = [
     "request-threads.answer",
     "request-threads.pool",
     "request-threads.parked",
+    HIKARI_POOL,
+    LIBERTY_POOL,
     "threads.idle",
 ];
+const HIKARI_POOL: &str = "request-threads.hikari-pool";
+const LIBERTY_POOL: &str = "request-threads.liberty-pool";
 
 /// What was counted in a dump, and how long the threads stood for it.
 type Dump = (RequestThreads, Duration);
@@ -85,19 +89,23 @@ impl RequestThreadsSource {
                 let cost = self.took.map_or(Duration::ZERO, |before| before.min(took));
                 self.took = Some(took);
                 self.due = Some(now + EVERY.max(cost.div_f64(SHARE)));
+                // Of several pools nothing tells which one it is.
+                let is_one = threads.hikari_pools == 1;
                 let counts = [
-                    threads.seen,
-                    threads.running,
-                    threads.monitor,
-                    threads.lock,
-                    threads.asleep,
-                    threads.answer,
-                    threads.pool,
-                    threads.parked,
-                    threads.free,
+                    Some(threads.seen),
+                    Some(threads.running),
+                    Some(threads.monitor),
+                    Some(threads.lock),
+                    Some(threads.asleep),
+                    Some(threads.answer),
+                    Some(threads.pool),
+                    Some(threads.parked),
+                    is_one.then_some(threads.hikari),
+                    Some(threads.liberty),
+                    Some(threads.free),
                 ];
                 for (signal, count) in SIGNALS.iter().zip(counts) {
-                    put(reading, *signal, Some(count.into()));
+                    put(reading, *signal, count.map(f64::from));
                 }
             }
             Err(TryRecvError::Empty) => {}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_probe::{HttpdSource, Source};
+use weir_probe::{DumpedPool, HttpdSource, Source};
 
 use crate::kinds::{Kind, POOLS};
 use crate::{external, httpd, liberty, nginx, spring_boot, tomcat};
@@ -109,11 +109,17 @@ impl Found {
     }
 
     /// Its pool, where it has one and no other.
-    fn only_pool(&self) -> Option<String> {
+    fn only_pool(&self) -> Option<DumpedPool> {
+        let waiting = match self.kind {
+            FoundKind::SpringBoot => "request-threads.hikari-pool",
+            FoundKind::Liberty => "request-threads.liberty-pool",
+            _ => return None,
+        };
         let mut pools = self.limits.iter().map(|limit| &limit.stage);
         let first = pools.find(|stage| stage.starts_with(POOLS))?;
         let others = pools.any(|stage| stage.starts_with(POOLS));
-        (!others).then(|| first.clone())
+        let name = first.clone();
+        (!others).then_some(DumpedPool { name, waiting })
     }
 
     /// What it is, for people: its kind and name, the name alone where that says the kind.
