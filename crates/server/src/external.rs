@@ -24,11 +24,12 @@ use weir_record::{CpuScope, Stage, TargetFacts};
 
 use crate::error::TargetError;
 use crate::funnel::{check_limit, whole};
+use crate::journal::LiveSetting;
 use crate::kinds::POOLS;
 use crate::recognise::Found;
 use crate::server::{ChangedSetting, Server, Watched};
 
-use commands::{VALUE, check_command, read, run, way_back};
+use commands::{VALUE, check_command, read, run, set_by_command, way_back};
 use jmx::Jmx;
 pub use jmx::JmxAgent;
 pub(crate) use kind::KIND;
@@ -216,7 +217,12 @@ impl External {
         };
         self.options.pid = Some(pid);
         self.process = ServerProcess::of(&self.options);
+        let before = self.jmx.take().map(|jmx| jmx.url().to_string());
         self.jmx = self.options.connect()?;
+        if self.jmx.as_ref().map(|jmx| jmx.url().to_string()) != before {
+            let was_there = |live: &LiveSetting| matches!(live, LiveSetting::Attribute { url, .. } if Some(url) == before.as_ref());
+            self.options.journal.undone(was_there)?;
+        }
         for (name, limit) in &self.options.limits {
             if let (SetBy::Jmx, Some(jmx)) = (&limit.set, &self.jmx) {
                 self.current.insert(name.clone(), jmx.found(name)?);
@@ -231,9 +237,19 @@ impl External {
         let mut first = Ok(());
         for (name, limit) in &found {
             let only = BTreeMap::from([(name.clone(), *limit)]);
-            first = first.and(self.change_to(&only));
+            let done = self.change_to(&only).and_then(|()| self.is_back(name));
+            first = first.and(done);
         }
         first
+    }
+
+    /// A limit that its command has put back is not set by it once more, which may start the server
+    /// anew.
+    fn is_back(&self, name: &str) -> Result<(), TargetError> {
+        let back = set_by_command(name, &self.options);
+        let is_it =
+            |live: &LiveSetting| matches!(live, LiveSetting::Command { what, .. } if *what == back);
+        Ok(self.options.journal.undone(is_it)?)
     }
 }
 

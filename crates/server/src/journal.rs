@@ -37,7 +37,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use claim::{Claim, Holder};
-use entry::{Entry, Header, Owner};
+use entry::{Entry, Header, Owner, still_live};
 use files::KeptFile;
 pub(crate) use files::create_free;
 pub use live::LiveSetting;
@@ -249,14 +249,26 @@ impl Journal {
         let mut inner = self.lock();
         let open = inner.open()?;
         // What it was before the first change is what it has to be again.
-        let known = open.entries.iter().any(|entry| match entry {
-            Entry::Live(known) => known.is_same_setting(&setting),
-            _ => false,
-        });
-        if known {
+        if still_live(&open.entries).any(|known| known.is_same_setting(&setting)) {
             return Ok(());
         }
         open.add(Entry::Live(setting))
+    }
+
+    /// Takes the settings of running servers out that need no putting back any more: they are as
+    /// they were, or the process has ended that had them.
+    pub fn undone(&self, is_undone: impl Fn(&LiveSetting) -> bool) -> Result<(), JournalError> {
+        let mut inner = self.lock();
+        let Some(open) = inner.open.as_mut() else {
+            return Ok(());
+        };
+        let undone: Vec<LiveSetting> = still_live(&open.entries)
+            .filter(|setting| is_undone(setting))
+            .cloned()
+            .collect();
+        undone
+            .into_iter()
+            .try_for_each(|setting| open.add(Entry::Undone(setting)))
     }
 
     /// Puts everything back, last change first, and removes the journal. What could not be put back

@@ -195,6 +195,29 @@ fn what_somebody_else_wrote_since_is_kept_beside() {
 }
 
 #[test]
+fn what_needs_no_putting_back_is_not_put_back_until_it_is_changed_again() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("set");
+    let setting = || LiveSetting::Command {
+        what: "threads".to_owned(),
+        argv: ["sh", "-c", &format!("echo back >> {}", file.display())]
+            .map(str::to_owned)
+            .to_vec(),
+    };
+    for changed_again in [false, true] {
+        let journal = Journal::new(place.path().join("state"));
+        journal.live(setting()).unwrap();
+        journal.undone(|_| true).unwrap();
+        if changed_again {
+            journal.live(setting()).unwrap();
+        }
+        let restored = journal.put_back();
+        assert_eq!(restored.failed, [""; 0]);
+        assert_eq!(file.exists(), changed_again);
+    }
+}
+
+#[test]
 fn what_cannot_be_put_back_is_tried_again_until_it_is_forgotten() {
     let place = Place::new();
     let journal = Journal::new(place.state());

@@ -16,7 +16,7 @@ pub(super) fn way_back(
     found: f64,
     options: &ExternalOptions,
 ) -> Result<LiveSetting, TargetError> {
-    let what = format!("{name} of {}", options.name);
+    let what = set_by_command(name, options);
     let line = line.replace(VALUE, &found.to_string());
     if let WatchedMachine::Far(far) = &options.machine {
         let argv = far.connection().host().command_line(&line);
@@ -36,6 +36,11 @@ pub(super) fn way_back(
         what,
         argv: words.collect(),
     })
+}
+
+/// What is put back by a command, as the journal calls it.
+pub(super) fn set_by_command(name: &str, options: &ExternalOptions) -> String {
+    format!("{name} of {}", options.name)
 }
 
 /// Runs a command of the user on the server's machine.

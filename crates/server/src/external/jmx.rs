@@ -67,6 +67,11 @@ impl Jmx {
         Ok(jmx)
     }
 
+    /// Where the agent listens.
+    pub(super) fn url(&self) -> &MetricsUrl {
+        &self.url
+    }
+
     /// One that tells of no limit.
     #[cfg(test)]
     pub(super) fn without_limits() -> Self {

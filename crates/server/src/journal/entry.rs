@@ -40,13 +40,28 @@ pub(super) enum Entry {
     Process(ProcessIdentity),
     /// A setting of a running server.
     Live(LiveSetting),
+    /// It needs no putting back any more: it is as it was, or its process has ended.
+    Undone(LiveSetting),
+}
+
+/// The settings of running servers that are still to be put back.
+pub(super) fn still_live(entries: &[Entry]) -> impl Iterator<Item = &LiveSetting> {
+    entries.iter().enumerate().filter_map(|(at, entry)| {
+        let Entry::Live(setting) = entry else {
+            return None;
+        };
+        let is_undone = entries[at..]
+            .iter()
+            .any(|later| matches!(later, Entry::Undone(undone) if undone.is_same_setting(setting)));
+        (!is_undone).then_some(setting)
+    })
 }
 
 impl Entry {
     /// What undoing it does, for people; `None` for what is only known.
     pub(super) fn undoing(&self) -> Option<String> {
         match self {
-            Self::Wrote { .. } => None,
+            Self::Wrote { .. } | Self::Undone(_) => None,
             Self::File(kept) => Some(format!("put {} back", kept.path.display())),
             Self::Directory { path } => Some(format!("remove {}", path.display())),
             Self::Process(process) => Some(format!("end process {}", process.pid)),

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use weir_files::{Distrust, Folder, check_facts, check_own, real_path};
 
-use super::entry::{self, Entry};
+use super::entry::{self, Entry, still_live};
 use super::files::{self, PutBack};
 use super::live::NotBack;
 use super::lock::Locked;
@@ -267,7 +267,7 @@ fn is_agent(entry: &Entry) -> bool {
 /// What was done; `None` when there was nothing to do.
 fn undo(entry: &Entry, journal: &Folder, entries: &[Entry]) -> Result<Option<String>, NotBack> {
     match entry {
-        Entry::Wrote { .. } => Ok(None),
+        Entry::Wrote { .. } | Entry::Undone(_) => Ok(None),
         Entry::File(kept) => {
             let wrote: Vec<&str> = entries
                 .iter()
@@ -293,6 +293,11 @@ fn undo(entry: &Entry, journal: &Folder, entries: &[Entry]) -> Result<Option<Str
         Entry::Process(process) => {
             let ended = process.end().map_err(NotBack::Refused)?;
             Ok(ended.then(|| format!("ended process {} with what it had started", process.pid)))
+        }
+        Entry::Live(setting) if !still_live(entries).any(|live| live.is_same_setting(setting)) => {
+            // What went with its process was not put back.
+            let is_back = matches!(setting, LiveSetting::Command { .. });
+            Ok(is_back.then(|| setting.says()))
         }
         Entry::Live(setting) => {
             let says = setting.says();

@@ -329,7 +329,7 @@ impl Restarts {
             "restart.sh",
             &format!(
                 "set -e\nif [ -f pid ]; then kill \"$(cat pid)\"; while grep -qs '^State:.[^Z]' /proc/$(cat pid)/status; do \
-                 sleep 0.1; done; fi\necho \"$1\" > threads\n\
+                 sleep 0.1; done; fi\necho \"$1\" > threads\necho \"$1\" >> starts\n\
                  '{program}' sample-server --rows=1000 --listen=127.0.0.1:{port} --admin=127.0.0.1:0 --threads=\"$1\" \
                  >out 2>&1 </dev/null &\necho $! > pid\n"
             ),
@@ -394,5 +394,7 @@ fn a_server_that_a_command_starts_anew_is_followed_and_put_back() {
     }
     let threads = std::fs::read_to_string(server.place.path("threads")).unwrap();
     assert_eq!(threads.trim(), "7", "it is put back");
+    let starts = std::fs::read_to_string(server.place.path("starts")).unwrap();
+    assert_eq!(starts, "7\n2\n3\n7\n", "once for each level");
     assert_ne!(server.pid(), first);
 }
