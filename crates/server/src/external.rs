@@ -138,9 +138,15 @@ impl External {
     }
 
     fn set(&mut self, name: &str, to: f64) -> Result<(), TargetError> {
-        let limit = &self.options.limits[name];
-        // Whatever comes of it, it may have been changed.
+        // One that fails may have changed it all the same: then nobody knows what it is.
+        self.current.remove(name);
+        self.change(name, to)?;
         self.current.insert(name.to_owned(), to);
+        Ok(())
+    }
+
+    fn change(&mut self, name: &str, to: f64) -> Result<(), TargetError> {
+        let limit = &self.options.limits[name];
         match &limit.set {
             SetBy::Command(line) => {
                 self.options.journal.live(way_back(
@@ -543,6 +549,26 @@ mod tests {
         server.apply(&limits(30.0)).unwrap();
         Box::new(server).stop().unwrap();
         assert_eq!(now(folder), "200\n");
+    }
+
+    #[test]
+    fn what_could_not_be_put_back_is_tried_again_and_not_taken_for_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut options = options(folder.path());
+        options.settings = limits(50.0);
+        let journal = options.journal.clone();
+        for limit in options.limits.values_mut() {
+            let line =
+                "if test {value} = 200; then test -e allowed || exit 1; fi; echo {value} > threads";
+            limit.set = SetBy::Command(line.to_owned());
+        }
+        let server = External::join(options).unwrap();
+        let error = Box::new(server).stop().unwrap_err().to_string();
+        assert!(error.contains("exit status: 1"), "{error}");
+        assert_eq!(now(folder.path()), "50\n");
+        std::fs::write(folder.path().join("allowed"), "").unwrap();
+        assert_eq!(journal.put_back().failed, [""; 0]);
+        assert_eq!(now(folder.path()), "200\n");
     }
 
     #[test]
