@@ -313,6 +313,13 @@ impl TrialRecord {
         self.signals.get(&format!("{stage}.occupancy")).copied()
     }
 
+    /// The limit of a stage in it: as read, as set, as found.
+    pub fn limit(&self, stage: &str, facts: &TargetFacts) -> Option<f64> {
+        let read = self.signals.get(&format!("{stage}.limit")).copied();
+        read.or_else(|| self.level(stage))
+            .or_else(|| facts.stage(stage)?.limit)
+    }
+
     /// Takes the places of stages as taken of which nothing but that is known, because at nearly
     /// every look somebody waited for one.
     pub fn take_full_stages(&mut self, facts: &TargetFacts) {
@@ -322,10 +329,7 @@ impl TrialRecord {
             .filter(|(_, share)| **share >= ALWAYS)
             .filter_map(|(name, share)| {
                 let stage = name.strip_suffix(".full")?;
-                let limit = self.signals.get(&format!("{stage}.limit")).copied();
-                let limit = limit
-                    .or_else(|| self.level(stage))
-                    .or_else(|| facts.stage(stage)?.limit)?;
+                let limit = self.limit(stage, facts)?;
                 Some((format!("{stage}.occupancy"), share * limit))
             })
             .collect();

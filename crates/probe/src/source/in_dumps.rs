@@ -5,15 +5,26 @@
 //! that all are taken; how many are while nobody waits is not seen.
 
 use super::Origins;
+use super::request_threads::{HIKARI_POOL, LIBERTY_POOL};
 use crate::reading::{self, Reading};
 
-/// A pool that is known, and the signal of those that wait for one of its kind.
+/// A pool whose waiters a thread dump shows, by its name as a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DumpedPool {
-    /// Its name as a stage.
-    pub name: String,
-    /// The signal.
-    pub waiting: &'static str,
+pub enum DumpedPool {
+    /// The one of `HikariCP`.
+    Hikari(String),
+    /// One of Liberty's own.
+    Liberty(String),
+}
+
+impl DumpedPool {
+    /// Its name, and the signal of those that wait for one of its kind.
+    fn parts(&self) -> (&str, &'static str) {
+        match self {
+            Self::Hikari(name) => (name, HIKARI_POOL),
+            Self::Liberty(name) => (name, LIBERTY_POOL),
+        }
+    }
 }
 
 const SERVING: &str = "request-threads.seen";
@@ -30,12 +41,8 @@ pub(super) fn put(pool: Option<&DumpedPool>, reading: &mut Reading) {
         let name = name.as_str();
         name.starts_with("pool.") && name.ends_with(".occupancy")
     });
-    if let Some(DumpedPool {
-        name: pool,
-        waiting,
-    }) = pool.filter(|_| !is_told)
-    {
-        let waiting = reading.get(*waiting).copied();
+    if let Some((pool, waiting)) = pool.filter(|_| !is_told).map(DumpedPool::parts) {
+        let waiting = reading.get(waiting).copied();
         let is_full = waiting.map(|waiting| f64::from(waiting > 0.0));
         reading::put(reading, format!("{pool}.waiting"), waiting);
         reading::put(reading, format!("{pool}.full"), is_full);
@@ -43,8 +50,8 @@ pub(super) fn put(pool: Option<&DumpedPool>, reading: &mut Reading) {
 }
 
 pub(super) fn add_origins(pool: Option<&DumpedPool>, origins: &mut Origins) {
-    let of_pool = pool.map(|pool| {
-        ["waiting", "full"].map(|figure| (format!("{}.{figure}", pool.name), pool.waiting))
+    let of_pool = pool.map(DumpedPool::parts).map(|(pool, waiting)| {
+        ["waiting", "full"].map(|figure| (format!("{pool}.{figure}"), waiting))
     });
     let of_pool = of_pool.into_iter().flatten();
     for (name, from) in of_pool.chain([(TAKEN.to_owned(), SERVING)]) {
@@ -58,19 +65,13 @@ pub(super) fn add_origins(pool: Option<&DumpedPool>, origins: &mut Origins) {
 mod tests {
     use super::*;
 
-    const WAITING: &str = "request-threads.hikari-pool";
-
     fn pool() -> DumpedPool {
-        let name = "pool.db".to_owned();
-        DumpedPool {
-            name,
-            waiting: WAITING,
-        }
+        DumpedPool::Hikari("pool.db".to_owned())
     }
 
     /// What is put of a dump in which so many wait for a connection, beside what the server told.
     fn put_of(waiting: f64, told: &[(&'static str, f64)]) -> Reading {
-        let dump = [(SERVING, 9.0), (WAITING, waiting)];
+        let dump = [(SERVING, 9.0), (HIKARI_POOL, waiting)];
         let all = dump.iter().chain(told);
         let mut reading: Reading = all.map(|&(name, figure)| (name.into(), figure)).collect();
         put(Some(&pool()), &mut reading);

@@ -33,8 +33,10 @@ const SIGNALS: [&str; 11] = [
     LIBERTY_POOL,
     "threads.idle",
 ];
-const HIKARI_POOL: &str = "request-threads.hikari-pool";
-const LIBERTY_POOL: &str = "request-threads.liberty-pool";
+/// Signal of those that wait for a connection of `HikariCP`, where it has one pool.
+pub(super) const HIKARI_POOL: &str = "request-threads.hikari-pool";
+/// Signal of those that wait for a connection of Liberty's own pools.
+pub(super) const LIBERTY_POOL: &str = "request-threads.liberty-pool";
 
 /// What was counted in a dump, and how long the threads stood for it.
 type Dump = (RequestThreads, Duration);

@@ -110,16 +110,15 @@ impl Found {
 
     /// Its pool, where it has one and no other.
     fn only_pool(&self) -> Option<DumpedPool> {
-        let waiting = match self.kind {
-            FoundKind::SpringBoot => "request-threads.hikari-pool",
-            FoundKind::Liberty => "request-threads.liberty-pool",
+        let of_kind = match self.kind {
+            FoundKind::SpringBoot => DumpedPool::Hikari,
+            FoundKind::Liberty => DumpedPool::Liberty,
             _ => return None,
         };
         let mut pools = self.limits.iter().map(|limit| &limit.stage);
         let first = pools.find(|stage| stage.starts_with(POOLS))?;
         let others = pools.any(|stage| stage.starts_with(POOLS));
-        let name = first.clone();
-        (!others).then_some(DumpedPool { name, waiting })
+        (!others).then(|| of_kind(first.clone()))
     }
 
     /// What it is, for people: its kind and name, the name alone where that says the kind.

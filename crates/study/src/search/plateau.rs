@@ -54,9 +54,7 @@ pub(crate) fn full_stage(trial: &TrialRecord, facts: &TargetFacts) -> Option<Str
 
 /// The limit of a stage in a trial: as read, as set, as found.
 pub(crate) fn limit(trial: &TrialRecord, facts: &TargetFacts, stage: &str) -> Option<f64> {
-    let read = trial.signals.get(&format!("{stage}.limit")).copied();
-    read.or_else(|| trial.level(stage))
-        .or_else(|| facts.stage(stage)?.limit)
+    trial.limit(stage, facts)
 }
 
 /// Looks for a plateau below the goal; `high` is the largest level that may be tried.
