@@ -53,7 +53,9 @@ const WRITTEN_BY: &str = "Weir takes what JMeter writes with -l, as CSV or XML";
 ///
 /// # Errors
 /// It cannot be read.
-pub(crate) fn opened<'r>(input: impl Read + 'r) -> io::Result<Result<Box<dyn Read + 'r>, String>> {
+pub(crate) fn opened<'r>(
+    input: Box<dyn Read + 'r>,
+) -> io::Result<Result<Box<dyn Read + 'r>, String>> {
     let mut input = BufReader::new(input);
     let start = input.fill_buf()?;
     if start.starts_with(b"\x1f\x8b") {
@@ -160,7 +162,10 @@ mod tests {
 
     fn read(file: &[u8]) -> Result<String, String> {
         let mut text = String::new();
-        opened(file).unwrap()?.read_to_string(&mut text).unwrap();
+        opened(Box::new(file))
+            .unwrap()?
+            .read_to_string(&mut text)
+            .unwrap();
         Ok(text)
     }
 

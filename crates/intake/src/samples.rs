@@ -93,6 +93,10 @@ pub enum Part {
 impl ResultFile {
     /// Reads a result file, CSV or XML; times without a zone are of this one.
     pub fn read(input: impl Read, file: &str, zone: &TimeZone) -> Result<Self, IntakeError> {
+        Self::of(Box::new(input), file, zone)
+    }
+
+    fn of(input: Box<dyn Read + '_>, file: &str, zone: &TimeZone) -> Result<Self, IntakeError> {
         let failed = |source| IntakeError::Jtl {
             file: file.to_owned(),
             source,

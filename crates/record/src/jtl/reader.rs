@@ -25,27 +25,35 @@ const LOOK_BYTES: usize = 64 * 1024;
 /// An iterator that holds one sample at a time, so files may be of any size. A row that cannot be
 /// read is an error of its own ([`JtlError::is_one_row`]); the rows after it still come. A CSV file
 /// without a header is taken for one with the default columns.
-pub struct JtlReader<R: Read> {
-    samples: Samples<R>,
+pub struct JtlReader<'a> {
+    samples: Samples<'a>,
     left: Rc<Cell<u64>>,
     over: bool,
 }
 
-enum Samples<R: Read> {
-    Csv(Box<CsvRows<Bounded<R>>>),
-    Xml(Box<XmlSamples<Bounded<R>>>),
+enum Samples<'a> {
+    Csv(Box<CsvRows<'a>>),
+    Xml(Box<XmlSamples<Bounded<'a>>>),
 }
 
-impl<R: Read> JtlReader<R> {
+impl<'a> JtlReader<'a> {
     /// Reads the beginning of a file.
-    pub fn new(input: R) -> Result<Self, JtlError> {
+    pub fn new(input: impl Read + 'a) -> Result<Self, JtlError> {
         Self::with(input, &SaveConfiguration::default(), &TimeZone::UTC)
     }
 
     /// Reads the beginning of a file that may have been written with this configuration: its
     /// columns and dates count where the file does not say.
     pub fn with(
-        input: R,
+        input: impl Read + 'a,
+        configuration: &SaveConfiguration,
+        zone: &TimeZone,
+    ) -> Result<Self, JtlError> {
+        Self::of(Box::new(input), configuration, zone)
+    }
+
+    fn of(
+        input: Box<dyn Read + 'a>,
         configuration: &SaveConfiguration,
         zone: &TimeZone,
     ) -> Result<Self, JtlError> {
@@ -84,7 +92,7 @@ impl<R: Read> JtlReader<R> {
     }
 }
 
-impl<R: Read> Iterator for JtlReader<R> {
+impl Iterator for JtlReader<'_> {
     type Item = Result<SampleRow, JtlError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -107,12 +115,12 @@ impl<R: Read> Iterator for JtlReader<R> {
 }
 
 /// Input that gives up when one sample takes too many bytes.
-pub(super) struct Bounded<R> {
-    inner: BufReader<R>,
+pub(super) struct Bounded<'a> {
+    inner: BufReader<Box<dyn Read + 'a>>,
     left: Rc<Cell<u64>>,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl Read for Bounded<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let ready = self.fill_buf()?;
         let count = ready.len().min(buffer.len());
@@ -122,7 +130,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-impl<R: Read> BufRead for Bounded<R> {
+impl BufRead for Bounded<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.left.get() == 0 {
             let says = format!("one sample takes more than {SAMPLE_BYTES_MAX} bytes");
@@ -180,8 +188,8 @@ fn is_column(name: &[u8]) -> bool {
 /// Columns without which a row says nothing.
 const REQUIRED: [&str; 4] = ["timeStamp", "elapsed", "label", "success"];
 
-struct CsvRows<R> {
-    csv: ::csv::Reader<R>,
+struct CsvRows<'a> {
+    csv: ::csv::Reader<Bounded<'a>>,
     record: ByteRecord,
     /// The first row, when it is not a header.
     waiting: VecDeque<ByteRecord>,
@@ -193,9 +201,9 @@ struct CsvRows<R> {
     formats: Vec<TimestampFormat>,
 }
 
-impl<R: Read> CsvRows<R> {
+impl<'a> CsvRows<'a> {
     fn new(
-        input: R,
+        input: Bounded<'a>,
         delimiter: u8,
         configuration: &SaveConfiguration,
         formats: Vec<TimestampFormat>,
@@ -305,7 +313,7 @@ impl<R: Read> CsvRows<R> {
     }
 
     /// What few files say.
-    fn details(&self, cells: &Cells<'_, R>) -> Option<Box<SampleDetails>> {
+    fn details(&self, cells: &Cells<'_, '_>) -> Option<Box<SampleDetails>> {
         let (encoding, file_name) = (cells.text("Encoding"), cells.text("Filename"));
         if encoding.is_empty() && file_name.is_empty() && self.variables.is_empty() {
             return None;
@@ -351,18 +359,18 @@ fn csv_error(error: ::csv::Error) -> JtlError {
     }
 }
 
-struct Cells<'a, R> {
-    rows: &'a CsvRows<R>,
-    record: &'a ByteRecord,
+struct Cells<'r, 'a> {
+    rows: &'r CsvRows<'a>,
+    record: &'r ByteRecord,
 }
 
-impl<'a, R> Cells<'a, R> {
-    fn text(&self, column: &str) -> std::borrow::Cow<'a, str> {
+impl<'r> Cells<'r, '_> {
+    fn text(&self, column: &str) -> std::borrow::Cow<'r, str> {
         let at = self.rows.header.iter().position(|name| *name == column);
         self.at(at.and_then(|at| self.rows.places[at]))
     }
 
-    fn at(&self, place: Option<usize>) -> std::borrow::Cow<'a, str> {
+    fn at(&self, place: Option<usize>) -> std::borrow::Cow<'r, str> {
         let cell = place.and_then(|place| self.record.get(place));
         String::from_utf8_lossy(cell.unwrap_or_default())
     }
