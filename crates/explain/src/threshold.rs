@@ -9,7 +9,7 @@ pub(crate) const WAITING_MIN: f64 = 0.5;
 pub(crate) const WAITING_MIN_BECAUSE: &str = "below half a thread on average it is the odd moment; how many requests were in flight is not known";
 
 /// Busy share of CPUs from which on they are full.
-pub(crate) const SATURATED: f64 = 0.90;
+pub(crate) const SATURATED: f64 = weir_record::CPU_FULL;
 pub(crate) const SATURATED_BECAUSE: &str = "a queue in front of a CPU that is 90 % busy is nine times as long as the work itself (M/M/1: U / (1 - U))";
 
 /// Share of the busy CPU time from which on it is the server's own doing.
@@ -43,7 +43,7 @@ pub(crate) const PAUSE_OF_P99_BECAUSE: &str = "requests that meet a pause then h
      when it begins, and those that come while it lasts";
 
 /// A stage is full when this share of its places is taken on average.
-pub(crate) const FULL: f64 = 0.95;
+pub(crate) const FULL: f64 = weir_record::STAGE_FULL;
 pub(crate) const FULL_BECAUSE: &str =
     "a limit acts when its stage is full; 5 % are lost when a place changes hands";
 

@@ -20,6 +20,7 @@ mod cpu_use;
 mod decide;
 mod evaluate;
 mod failed_to;
+mod fullness;
 mod histograms;
 mod idle_threads;
 mod invalid;
@@ -62,6 +63,7 @@ pub use evaluate::{
     disturbance, evaluate, used_by_others,
 };
 pub use failed_to::failed_to;
+pub use fullness::{CPU_FULL, CPU_SATURATED, STAGE_FULL, is_full};
 pub use histograms::{HistogramError, IntervalHistograms};
 pub use idle_threads::{IdleThreads, KERNEL_OF_OWN_MIN, RAN_PER_REQUEST_MIN, RAN_WITHOUT_MIN};
 pub use invalid::{Invalid, InvalidReason};

@@ -320,6 +320,11 @@ impl TrialRecord {
             .or_else(|| facts.stage(stage)?.limit)
     }
 
+    /// The share of a stage's places that were taken on average.
+    pub fn taken(&self, stage: &str, facts: &TargetFacts) -> Option<f64> {
+        Some(self.occupancy(stage)? / self.limit(stage, facts)?)
+    }
+
     /// Takes the places of stages as taken of which nothing but that is known, because at nearly
     /// every look somebody waited for one.
     pub fn take_full_stages(&mut self, facts: &TargetFacts) {

@@ -1,13 +1,7 @@
 //! How far the figures of a trial can be used, and what a reader must know about them.
 
 use weir_metric::SignalUnit;
-use weir_record::{STEAL_MAX, TrialRecord};
-
-/// From this mean busy share on, a CPU is called saturated: what is left is lost between requests.
-const CPU_SATURATED: f64 = 0.95;
-/// From this mean share of its limit on, a stage is called full. A stage that is always wanted
-/// still has gaps when one request leaves it and the next comes in.
-const STAGE_FULL: f64 = 0.95;
+use weir_record::{CPU_SATURATED, STEAL_MAX, TrialRecord, is_full};
 
 /// What is to be said about a trial beside its figures.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,12 +94,4 @@ fn saturated(trial: &TrialRecord) -> Vec<String> {
     });
     used_up.extend(full.map(|stage| format!("{stage} full")));
     used_up
-}
-
-/// Whether a stage of this mean occupancy was at its limit.
-pub(crate) fn is_full(occupancy: Option<f64>, limit: Option<f64>) -> bool {
-    match (occupancy, limit) {
-        (Some(occupancy), Some(limit)) => limit > 0.0 && occupancy >= STAGE_FULL * limit,
-        _ => false,
-    }
 }

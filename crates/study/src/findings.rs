@@ -23,7 +23,7 @@ mod starved;
 mod throttled;
 mod unexplained;
 
-use weir_record::{Finding, TargetFacts, TrialRecord};
+use weir_record::{CPU_FULL, Finding, TargetFacts, TrialRecord};
 
 use crate::search::cpu::CpuFit;
 
@@ -113,9 +113,6 @@ fn most<'a>(
     Some((trial, value, ids))
 }
 
-/// Below this share the CPU is not what holds the flow.
-const CPU_FREE: f64 = 0.9;
-
 /// Signals of which each tells a full CPU while the mean of all is lower: one of the target's CPUs,
 /// and one of its threads, which needs a CPU of its own.
 const ONE_CPU: [&str; 2] = ["cpu.fullest", "target.busiest-thread"];
@@ -126,13 +123,13 @@ fn not_the_cpu(found: Finding, trial: &TrialRecord) -> Finding {
         trial
             .signals
             .get(*name)
-            .is_some_and(|busy| *busy >= CPU_FREE)
+            .is_some_and(|busy| *busy >= CPU_FULL)
     };
     if ONE_CPU.iter().any(is_full) {
         return found;
     }
     let busy = trial.cpu.map(|cpu| cpu.total);
-    match busy.filter(|busy| *busy < CPU_FREE) {
+    match busy.filter(|busy| *busy < CPU_FULL) {
         Some(busy) => found.was_not(format!("the CPU ({:.0} % utilized)", busy * 100.0)),
         None => found,
     }

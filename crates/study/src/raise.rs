@@ -3,12 +3,12 @@
 //! act.
 
 use weir_record::{
-    AnswerBefore, Level, Levels, RaisedLimit, Stage, TargetFacts, TrialRecord, WhenFull,
+    AnswerBefore, Level, Levels, RaisedLimit, Stage, TargetFacts, TrialRecord, WhenFull, is_full,
 };
 
 use crate::check::waiting_in_front;
 use crate::file::{FindSpec, Varied};
-use crate::search::plateau::{FULL, full_stage, limit};
+use crate::search::plateau::full_stage;
 use crate::search::root::Root;
 use crate::search::{Found, Goals, is_open, level};
 use crate::settings::{Settings, THREADS};
@@ -73,7 +73,7 @@ pub(crate) fn next(
     };
     let name = &ended.stage;
     let stage = facts.stage(name).filter(|stage| stage.settable)?;
-    let from = limit(ended.last, facts, name)?;
+    let from = ended.last.limit(name, facts)?;
     // A limit that is raised again goes as far as it might at first.
     let before = raised.iter().find(|raised| raised.stage == *name);
     let bound = spec
@@ -108,7 +108,7 @@ fn queued<'a>(
     let (last, stage) = beyond.find_map(|trial| Some((trial, full_stage(trial, facts)?)))?;
     let refuses = facts.stage(&stage)?.when_full == WhenFull::Refuse;
     let waits = waiting(last, &stage)
-        .is_some_and(|waiting| waiting > NOBODY * limit(last, facts, &stage).unwrap_or(0.0));
+        .is_some_and(|waiting| waiting > NOBODY * last.limit(&stage, facts).unwrap_or(0.0));
     let is_it = last.cpu?.total < most && (waits || refuses);
     is_it.then(|| Ended {
         stage,
@@ -205,7 +205,7 @@ pub(crate) fn still_counts(
 ) -> bool {
     raised.iter().all(|raised| {
         let set = trial.level(&raised.stage);
-        let now = limit(trial, facts, &raised.stage);
+        let now = trial.limit(&raised.stage, facts);
         set.is_some_and(|set| set >= raised.to) || !has_acted(trial, &raised.stage, now)
     })
 }
@@ -215,7 +215,7 @@ fn has_acted(trial: &TrialRecord, stage: &str, limit: Option<f64>) -> bool {
         return true;
     };
     let used = trial.occupancy(stage).unwrap_or(limit);
-    if used >= FULL * limit {
+    if is_full(Some(used), Some(limit)) {
         return true;
     }
     // A user has one request at a time.

@@ -8,7 +8,6 @@ use weir_record::{Answer, Held, RaisedLimit, TargetFacts, TrialRecord};
 use crate::check::gate::GATE;
 use crate::file::{FindSpec, Varied};
 use crate::learned::Learned;
-use crate::search::plateau::limit;
 use crate::search::{Found, level as level_of};
 use crate::settings::{REQUEST_QUEUE, THREADS};
 use crate::trials::Stop;
@@ -272,7 +271,7 @@ fn gate_is_full(trial: &TrialRecord) -> bool {
 
 /// The stage that is the limit, with its figures and the way out.
 fn full(spec: &FindSpec, stage: &str, trial: &TrialRecord, facts: &TargetFacts) -> String {
-    let now = limit(trial, facts, stage).unwrap_or_default();
+    let now = trial.limit(stage, facts).unwrap_or_default();
     let mut parts = vec![format!(
         "`{stage}` is the limit: {:.1} of {now} in use",
         trial.occupancy(stage).unwrap_or_default(),

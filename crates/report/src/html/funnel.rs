@@ -7,10 +7,9 @@
 use askama::Template;
 use unicode_width::UnicodeWidthStr as _;
 use weir_metric::SignalUnit;
-use weir_record::{Stage, TrialRecord, WhenFull};
+use weir_record::{Stage, TrialRecord, WhenFull, is_full};
 
 use crate::figures::number;
-use crate::standing::is_full;
 
 /// Half the width of the widest band.
 const HALF_WIDTH: f64 = 70.0;

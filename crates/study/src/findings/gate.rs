@@ -4,7 +4,6 @@ use weir_record::{Finding, Role, TrialRecord};
 
 use super::{Evidence, most, name, not_the_cpu};
 use crate::check::gate::GATE;
-use crate::search::plateau::limit;
 
 /// Waiting counts from half a request on average: below it is the odd moment.
 const WAITING_MIN: f64 = 0.5;
@@ -33,7 +32,7 @@ pub(super) fn holds(evidence: &Evidence<'_>) -> Vec<Finding> {
         says.push(format!("{:.0} ms each", wait_s * 1e3));
     }
     if let Some(in_flight) = trial.occupancy(GATE) {
-        let most = limit(trial, evidence.facts, GATE);
+        let most = trial.limit(GATE, evidence.facts);
         let most = most.map_or_else(String::new, |most| format!(" of {most}"));
         says.push(format!("while {in_flight:.1}{most} are in the server"));
     }

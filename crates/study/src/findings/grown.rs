@@ -3,7 +3,6 @@
 use weir_record::{Finding, TrialRecord};
 
 use super::{Evidence, most, name};
-use crate::search::plateau::limit;
 
 /// More than this above the limit, on average: a reading in the middle of a change is less.
 const ABOVE: f64 = 1.02;
@@ -26,7 +25,7 @@ pub(super) fn beyond_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 fn worst(stage: &str, evidence: &Evidence<'_>) -> Option<Finding> {
     let beyond = |trial: &TrialRecord| {
-        let share = trial.occupancy(stage)? / limit(trial, evidence.facts, stage)?;
+        let share = trial.taken(stage, evidence.facts)?;
         (share > ABOVE).then_some(share)
     };
     let (trial, _, ids) = most(evidence, beyond)?;
@@ -35,7 +34,7 @@ fn worst(stage: &str, evidence: &Evidence<'_>) -> Option<Finding> {
         "The limit of {stage} does not hold: {occupancy:.1} on average in {} (trial {}), where at most {} are allowed.",
         name(trial),
         trial.id,
-        limit(trial, evidence.facts, stage)?
+        trial.limit(stage, evidence.facts)?
     );
     let found = Finding::new("beyond-limit", says, &ids).of_stage(stage);
     Some(

@@ -1,11 +1,8 @@
 //! Threads without a request that wake up while the CPU is full.
 
-use weir_record::{Finding, IdleThreads, TrialRecord, names};
+use weir_record::{CPU_FULL, Finding, IdleThreads, TrialRecord, names};
 
 use super::{Evidence, most, name};
-
-/// The CPU is full from this share.
-const CPU_FULL: f64 = 0.9;
 
 /// Much of the CPU goes into waking them up.
 pub(super) fn wake(evidence: &Evidence<'_>) -> Vec<Finding> {

@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use weir_record::{ClassRecord, Finding, TrialRecord};
+use weir_record::{ClassRecord, Finding, STAGE_FULL, TrialRecord};
 
 use super::{Evidence, name};
-use crate::search::plateau::limit;
 use crate::settings::THREADS;
 
-/// The limit acts when its stage is this full on average, and does not when it is at most this
-/// full.
-const FULL: f64 = 0.95;
+/// The limit does not act when its stage is at most this full.
 const FREE: f64 = 0.85;
 /// A shift of a class's share that matters, in points, and in standard deviations of counting.
 const SHIFT_MIN: f64 = 0.03;
@@ -22,9 +19,7 @@ const CPU_DIFFERS: f64 = 0.05;
 /// classes hold their threads for different times, a full limit favours none of them in order of
 /// arrival, but the thinking of the users does: the mix shifts, and with it the CPU per request.
 pub(super) fn shifted_by_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let fullness = |trial: &TrialRecord| {
-        Some(trial.occupancy(THREADS)? / limit(trial, evidence.facts, THREADS)?)
-    };
+    let fullness = |trial: &TrialRecord| trial.taken(THREADS, evidence.facts);
     let with_classes = evidence
         .trials
         .iter()
@@ -33,7 +28,7 @@ pub(super) fn shifted_by_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
     let (mut limited, mut free) = (Vec::new(), Vec::new());
     for trial in with_classes {
         match fullness(trial) {
-            Some(share) if share >= FULL => limited.push(trial),
+            Some(share) if share >= STAGE_FULL => limited.push(trial),
             Some(share) if share <= FREE => free.push(trial),
             _ => {}
         }

@@ -4,7 +4,6 @@ use weir_record::{Finding, TrialRecord};
 
 use super::{Evidence, name, not_the_cpu};
 use crate::figure::of_port;
-use crate::search::plateau::limit;
 use crate::settings::{BACKLOG, CONNECTIONS};
 
 /// Failures that count: below a tenth of a percent anything may have happened.
@@ -33,7 +32,8 @@ pub(super) fn by_connections(evidence: &Evidence<'_>) -> Vec<Finding> {
     };
     let failed_per_s = worst.errors.share * worst.throughput_per_s;
     let stage_explains = refused(worst) >= EXPLAINS * failed_per_s;
-    let stage_limit = limit(worst, evidence.facts, CONNECTIONS)
+    let stage_limit = worst
+        .limit(CONNECTIONS, evidence.facts)
         .map_or_else(String::new, |limit| format!(" (limit {limit})"));
     let mut says = format!(
         "{:.0} % of the requests failed in {} (trial {}): {}. The stage connections{stage_limit} \

@@ -1,18 +1,16 @@
 //! What is full: threads with a queue in front of them, the CPU, the database, and a virtual
 //! machine that collects garbage instead of working.
 
-use weir_record::{Doing, Finding, TrialRecord, are_most, requests_doing, used_by_others};
+use weir_record::{
+    CPU_SATURATED, Doing, Finding, STAGE_FULL, TrialRecord, are_most, requests_doing,
+    used_by_others,
+};
 
 use super::{Evidence, most, name, not_the_cpu};
-use crate::search::plateau::limit;
 use crate::settings::{REQUEST_QUEUE, THREADS};
 
-/// A stage is full from this share of its limit on average.
-const FULL: f64 = 0.95;
 /// Waiting counts from half a request on average: below it is the odd moment.
 const WAITING_MIN: f64 = 0.5;
-/// The CPU is full from this share: the rest is what a busy queue of one leaves idle at times.
-const CPU_FULL: f64 = 0.95;
 /// Garbage collection is a cause worth looking at from this share of the time.
 const GC_MUCH: f64 = 0.1;
 /// A virtual machine with so many threads …
@@ -28,13 +26,13 @@ const DATABASE: &str = "database";
 /// All threads are busy and requests wait in front of them.
 pub(super) fn threads_full(evidence: &Evidence<'_>) -> Vec<Finding> {
     let full = |trial: &TrialRecord| {
-        let share = trial.occupancy(THREADS)? / limit(trial, evidence.facts, THREADS)?;
+        let share = trial.taken(THREADS, evidence.facts)?;
         let waiting = trial.waiting(REQUEST_QUEUE)?;
-        (share >= FULL && waiting >= WAITING_MIN).then_some(waiting)
+        (share >= STAGE_FULL && waiting >= WAITING_MIN).then_some(waiting)
     };
     most(evidence, full)
         .map(|(trial, waiting, ids)| {
-            let stage_limit = limit(trial, evidence.facts, THREADS).unwrap_or_default();
+            let stage_limit = trial.limit(THREADS, evidence.facts).unwrap_or_default();
             let says = format!(
                 "All {stage_limit} threads are busy and {waiting:.1} requests wait for one on average in \
                  {} (trial {}).",
@@ -47,7 +45,7 @@ pub(super) fn threads_full(evidence: &Evidence<'_>) -> Vec<Finding> {
                 .with("request-queue.waiting", waiting);
             let found = not_the_cpu(found, trial);
             let pools = waiting_pools(trial, evidence);
-            let cpu_full = trial.cpu.is_some_and(|cpu| cpu.total >= CPU_FULL);
+            let cpu_full = trial.cpu.is_some_and(|cpu| cpu.total >= CPU_SATURATED);
             if pools.is_empty() && cpu_full {
                 found.change(
                     "no higher thread limit: the CPU is full, and more threads would only wait for it",
@@ -100,7 +98,7 @@ fn waiting_pools(trial: &TrialRecord, evidence: &Evidence<'_>) -> Vec<String> {
 /// The target's CPUs have nothing left, and not because others use most of what is used.
 pub(super) fn cpu(evidence: &Evidence<'_>) -> Vec<Finding> {
     let busy = |trial: &TrialRecord| {
-        let busy = Some(trial.cpu?.total).filter(|busy| *busy >= CPU_FULL)?;
+        let busy = Some(trial.cpu?.total).filter(|busy| *busy >= CPU_SATURATED)?;
         let others = used_by_others(trial, evidence.facts.cpus).unwrap_or(0.0);
         Some(busy).filter(|busy| others < busy / 2.0)
     };
@@ -203,12 +201,12 @@ fn pause_s(trial: &TrialRecord) -> Option<f64> {
 /// The database has no connection left.
 pub(super) fn database(evidence: &Evidence<'_>) -> Vec<Finding> {
     let full = |trial: &TrialRecord| {
-        let share = trial.occupancy(DATABASE)? / limit(trial, evidence.facts, DATABASE)?;
-        Some(share).filter(|share| *share >= FULL)
+        let taken = trial.taken(DATABASE, evidence.facts);
+        taken.filter(|share| *share >= STAGE_FULL)
     };
     most(evidence, full)
         .map(|(trial, share, ids)| {
-            let stage_limit = limit(trial, evidence.facts, DATABASE).unwrap_or_default();
+            let stage_limit = trial.limit(DATABASE, evidence.facts).unwrap_or_default();
             let says = format!(
                 "The database has {:.0} of its {stage_limit} connections in use in {} (trial {}): who asks \
                  for another is refused.",

@@ -8,7 +8,6 @@
 use weir_record::{Finding, SpawnRate, TrialRecord};
 
 use super::{Evidence, name};
-use crate::search::plateau::limit;
 use crate::settings::THREADS;
 
 /// Twice the connections a process make twice the throughput, within this share.
@@ -75,7 +74,7 @@ fn held<'a>(trial: &'a TrialRecord, evidence: &Evidence<'_>) -> Option<Held<'a>>
     let good = 1.0 - trial.errors.share;
     let (busy, limit) = (
         trial.occupancy(THREADS)?,
-        limit(trial, evidence.facts, THREADS)?,
+        trial.limit(THREADS, evidence.facts)?,
     );
     let shows = SpawnRate {
         rate: signal("throughput.steady").unwrap_or(trial.throughput_per_s) * good,

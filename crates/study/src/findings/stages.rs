@@ -1,15 +1,12 @@
 //! Stages that are too small, and stages that never act.
 
-use weir_record::{Finding, Role, TrialRecord};
+use weir_record::{Finding, Role, STAGE_FULL, TrialRecord};
 
 use super::{Evidence, name, not_the_cpu};
-use crate::search::plateau::limit;
 use crate::settings::THREADS;
 
 /// Waiting counts from half a request on average: below it is the odd moment.
 const WAITING_MIN: f64 = 0.5;
-/// A limit acts when its stage is this full on average.
-const REACHED: f64 = 0.95;
 
 /// Threads wait for a connection of a pool while they hold all they have.
 pub(super) fn pool_waits(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -43,7 +40,7 @@ fn waits_for(pool: &str, evidence: &Evidence<'_>) -> Option<Finding> {
     if let Some(wait) = worst.wait_s(pool) {
         says.push(format!("{:.0} ms each time", wait * 1e3));
     }
-    if let (Some(busy), Some(limit)) = (worst.occupancy(pool), limit(worst, evidence.facts, pool)) {
+    if let (Some(busy), Some(limit)) = (worst.occupancy(pool), worst.limit(pool, evidence.facts)) {
         says.push(format!("with {busy:.1} of {limit} connections in use"));
     }
     if let Some(threads) = worst.occupancy(THREADS) {
@@ -60,9 +57,9 @@ fn waits_for(pool: &str, evidence: &Evidence<'_>) -> Option<Finding> {
     let found = not_the_cpu(found, worst);
     let threads = worst
         .occupancy(THREADS)
-        .zip(limit(worst, evidence.facts, THREADS));
+        .zip(worst.limit(THREADS, evidence.facts));
     Some(
-        match threads.filter(|(busy, limit)| *busy < REACHED * limit) {
+        match threads.filter(|(busy, limit)| *busy < STAGE_FULL * limit) {
             Some((busy, limit)) => {
                 found.was_not(format!("the threads ({busy:.1} of {limit} busy)"))
             }
@@ -80,21 +77,19 @@ pub(super) fn threads_never_full(evidence: &Evidence<'_>) -> Vec<Finding> {
         .filter(|trial| trial.levels.contains_key(THREADS))
         .filter(|trial| trial.role != Role::Check || is_surplus(trial, evidence))
         .collect();
-    let share = |trial: &TrialRecord| {
-        Some(trial.occupancy(THREADS)? / limit(trial, evidence.facts, THREADS)?)
-    };
+    let share = |trial: &TrialRecord| trial.taken(THREADS, evidence.facts);
     let fullest = meant
         .iter()
         .filter_map(|trial| Some((**trial, share(trial)?)))
         .max_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((trial, share)) = fullest.filter(|(_, share)| *share < REACHED) else {
+    let Some((trial, share)) = fullest.filter(|(_, share)| *share < STAGE_FULL) else {
         return Vec::new();
     };
     let says = format!(
         "The thread limit never acted: at most {:.1} of {} threads were busy on average ({:.0} %, {}, \
          trial {}).",
         trial.occupancy(THREADS).unwrap_or_default(),
-        limit(trial, evidence.facts, THREADS).unwrap_or_default(),
+        trial.limit(THREADS, evidence.facts).unwrap_or_default(),
         share * 100.0,
         name(trial),
         trial.id

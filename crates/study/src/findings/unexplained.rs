@@ -9,16 +9,15 @@ use std::collections::BTreeMap;
 use weir_record::{Finding, TrialRecord};
 
 use super::{Evidence, name, spawn_rate};
-use crate::search::plateau::limit;
 
 /// So much more load …
 const MORE_LOAD: f64 = 1.5;
 /// … made so little more throughput.
 const MORE_THROUGHPUT: f64 = 1.05;
 /// From here on the CPU explains it.
-const CPU_FULL: f64 = 0.8;
+const CPU_NEARLY_FULL: f64 = 0.8;
 /// A stage this full on average explains it.
-const STAGE_FULL: f64 = 0.9;
+const STAGE_NEARLY_FULL: f64 = 0.9;
 /// Waiting for a pool explains it from half a thread on average.
 const POOL_WAITING: f64 = 0.5;
 /// What the load consists of.
@@ -93,7 +92,7 @@ fn pairs<'a>(evidence: &'a Evidence<'_>) -> impl Iterator<Item = Pair<'a>> {
 fn innocent(trial: &TrialRecord, evidence: &Evidence<'_>) -> Option<Vec<String>> {
     let of_cpus = trial.cpu.map(|cpu| cpu.total);
     let cpu = of_cpus.or_else(|| spawn_rate::own_cpu(trial, evidence))?;
-    if cpu >= CPU_FULL {
+    if cpu >= CPU_NEARLY_FULL {
         return None;
     }
     let mut innocent = vec![format!("the CPU ({:.0} %)", cpu * 100.0)];
@@ -103,11 +102,11 @@ fn innocent(trial: &TrialRecord, evidence: &Evidence<'_>) -> Option<Vec<String>>
             return None;
         }
         let (Some(occupied), Some(limit)) =
-            (trial.occupancy(stage), limit(trial, evidence.facts, stage))
+            (trial.occupancy(stage), trial.limit(stage, evidence.facts))
         else {
             continue;
         };
-        if occupied >= STAGE_FULL * limit {
+        if occupied >= STAGE_NEARLY_FULL * limit {
             return None;
         }
         innocent.push(format!("{stage} ({occupied:.1} of {limit})"));

@@ -6,14 +6,11 @@
 //! with about twice as many users shows the same.
 
 use weir_queueing::laws;
-use weir_record::{TargetFacts, TrialRecord};
+use weir_record::{TargetFacts, TrialRecord, is_full};
 use weir_stats::Estimate;
 
 use super::cpu::{CpuFit, SPREAD, disturbed_by};
 
-/// A stage is full when this share of its limit is in use on average: a pool that is never empty
-/// of waiters shows a little less than all in use, because handing over takes time.
-pub(crate) const FULL: f64 = 0.95;
 /// The CPU counts as flat when it rises by less than this share of what the model foretells …
 const FLAT: f64 = 0.3;
 /// … and the model foretells more than this many standard deviations of a trial.
@@ -43,18 +40,17 @@ pub(crate) enum Plateau {
 /// The innermost full stage in a trial.
 pub(crate) fn full_stage(trial: &TrialRecord, facts: &TargetFacts) -> Option<String> {
     let full = facts.stages.iter().rev().find(|stage| {
-        let limit = limit(trial, facts, &stage.name);
-        let occupancy = trial.occupancy(&stage.name);
         // A queue or a backlog that is full shows a limit further in.
-        let holds = stage.name == "threads" || stage.name == "connections" || stage.name.starts_with("pool.");
-        matches!((limit, occupancy), (Some(limit), Some(occupancy)) if holds && occupancy >= FULL * limit)
+        let holds = stage.name == "threads"
+            || stage.name == "connections"
+            || stage.name.starts_with("pool.");
+        holds
+            && is_full(
+                trial.occupancy(&stage.name),
+                trial.limit(&stage.name, facts),
+            )
     });
     full.map(|stage| stage.name.clone())
-}
-
-/// The limit of a stage in a trial: as read, as set, as found.
-pub(crate) fn limit(trial: &TrialRecord, facts: &TargetFacts, stage: &str) -> Option<f64> {
-    trial.limit(stage, facts)
 }
 
 /// Looks for a plateau below the goal; `high` is the largest level that may be tried.
@@ -152,8 +148,8 @@ impl<'a> View<'a> {
         let count = full.len() as f64;
         let ceiling = |(trial, stage): &(&TrialRecord, String)| {
             // With the last of the stage in use there is at most this much CPU more.
-            let share = trial.occupancy(stage)? / limit(trial, self.facts, stage)?;
-            Some(self.cpu(trial) / share.min(1.0))
+            let taken = trial.taken(stage, self.facts)?;
+            Some(self.cpu(trial) / taken.min(1.0))
         };
         let mean = full.iter().filter_map(ceiling).sum::<f64>() / count;
         let doubts = full.iter().map(|(trial, _)| self.doubt(trial));
