@@ -24,7 +24,7 @@ use crate::hypotheses::{
 };
 use crate::hypothesis::{Hypothesis, Verdict};
 use crate::rank::{Candidate, explains_most};
-use crate::threads::{request_cpu, request_wait};
+use crate::threads::{request_cpu, requests_for_cpu};
 use crate::threshold::MATTERS;
 use crate::without::Without;
 use crate::words::percent;
@@ -286,7 +286,7 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
     });
     let ends = [
         part("waiting to be accepted", accepting(evidence)),
-        part(FOR_A_CPU, request_wait(evidence)),
+        part(FOR_A_CPU, requests_for_cpu(evidence)),
         part(
             "asleep in the kernel for storage",
             evidence.signal("target.blocked"),

@@ -179,7 +179,7 @@ pub struct Hypothesis {
     pub says: String,
     /// Share of the requests' time that it accounts for; null when that cannot be told.
     pub share: Option<f64>,
-    /// What the requests would get at most without it, or with twice the limit; of a wait that is
+    /// What the requests would get without it, or with twice the limit; of a wait that is
     /// supported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub without: Option<Without>,

@@ -18,6 +18,7 @@
 //!
 //! No I/O, no clock. What it cannot know stands in `docs/concepts/why-is-it-slow.md`.
 
+mod arrival;
 mod decision;
 mod diagnosis;
 mod difference;

@@ -1,5 +1,6 @@
 //! Which threads of a server answer requests, and which work beside them, by name.
 
+use crate::arrival;
 use crate::evidence::Evidence;
 
 /// How the collectors of HotSpot name their threads; the kernel keeps 15 characters. The VM thread
@@ -57,6 +58,18 @@ pub(crate) fn request_wait(evidence: &Evidence) -> Option<f64> {
     Some(waiting(evidence)?.min(most))
 }
 
+/// Requests that wait for a CPU on average: those whose threads do, or those that no thread has
+/// read yet because it has none, if these are more. All connections of one thread wait with it.
+pub(crate) fn requests_for_cpu(evidence: &Evidence) -> Option<f64> {
+    let unread = arrival::wait_share(evidence)
+        .zip(evidence.in_flight)
+        .map(|(share, in_flight)| share * in_flight);
+    request_wait(evidence)
+        .into_iter()
+        .chain(unread)
+        .reduce(f64::max)
+}
+
 /// Threads that wait for a CPU on average, collectors and compilers left out, whether they have a
 /// request or not.
 pub(crate) fn waiting(evidence: &Evidence) -> Option<f64> {
@@ -64,9 +77,9 @@ pub(crate) fn waiting(evidence: &Evidence) -> Option<f64> {
     Some((all - background(evidence).wait).max(0.0))
 }
 
-/// Threads that answer requests and have a CPU or wait for one, on average.
+/// Requests that have a CPU or wait for one, on average.
 pub(crate) fn request_at_cpu(evidence: &Evidence) -> Option<f64> {
-    Some(request_cpu(evidence)? + request_wait(evidence)?)
+    Some(request_cpu(evidence)? + requests_for_cpu(evidence)?)
 }
 
 /// The groups that waited most for a CPU, with the seconds per second of each.

@@ -2,15 +2,17 @@
 //! utilization law (Denning and Buzen, ACM Computing Surveys 10, 1978).
 //!
 //! U users of whom W wait for something have the throughput X = U / (R + Z). Without the wait it is
-//! at most U · X / (U − W), if nobody waits longer for anything else. Nor is it more than the CPUs
+//! U · X / (U − W), if the other waits stay as they are. Nor is it more than the CPUs
 //! can do, n · X / b with b of n busy with the server's work, as long as a request costs what it
-//! costs now. Twice a limit lets at most twice as many through. An open workload has the same
+//! costs now. Without a quota it is at most X / (1 − s), if the group stood still for the share s
+//! of the time. Twice a limit lets at most twice as many through. An open workload has the same
 //! throughput, and its mean is shorter by the wait.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::Evidence;
+use crate::hypotheses::quota::stood_still;
 use crate::hypothesis::Hypothesis;
 use crate::threshold::MATTERS;
 use crate::words::{number, time};
@@ -33,12 +35,12 @@ const QUOTA: &str = "quota";
 /// More of the requests' time than this is all of it: nothing is left to reckon with.
 const ALL: f64 = 0.99;
 
-/// What the requests would get at most without a wait.
+/// What the requests would get without a wait, if the other waits stay as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Without {
-    /// Requests answered per second, at most.
+    /// Requests answered per second.
     pub throughput_per_s: f64,
-    /// Mean time of a request in milliseconds, at least.
+    /// Mean time of a request in milliseconds.
     pub response_mean_ms: f64,
     /// What lets no more through then.
     pub ends: Ends,
@@ -59,7 +61,13 @@ pub enum Ends {
 impl Without {
     /// Of a wait that is supported by the figures.
     pub(crate) fn of(found: &Hypothesis, evidence: &Evidence) -> Option<Self> {
-        let share = found.share.filter(|share| (MATTERS..ALL).contains(share))?;
+        // What a server does in the time in which it does not stand still, it can do all the time.
+        let share = if found.id == QUOTA {
+            stood_still(evidence)
+        } else {
+            found.share
+        };
+        let share = share.filter(|share| (MATTERS..ALL).contains(share))?;
         let is_wait = found.is_supported() && WAITS.contains(&found.id.as_str());
         // Who is refused waits for nothing.
         if !is_wait || (found.id == LIMIT && evidence.refuses_anywhere()) {
@@ -67,6 +75,10 @@ impl Without {
         }
         let (now, mean_s) = (evidence.throughput_per_s?, evidence.mean_s?);
         let (in_flight, elsewhere) = (evidence.in_flight?, evidence.elsewhere);
+        // How long a queue gets that is served by fits and starts is not known.
+        if elsewhere.is_infinite() && found.id == QUOTA {
+            return None;
+        }
         if elsewhere.is_infinite() {
             return Some(Self {
                 throughput_per_s: now,
@@ -75,7 +87,12 @@ impl Without {
             });
         }
         let users = in_flight + elsewhere;
-        let load = (now * users / (users - share * in_flight), Ends::Load);
+        let load = if found.id == QUOTA {
+            (now / (1.0 - share)).min(now * users / elsewhere)
+        } else {
+            now * users / (users - share * in_flight)
+        };
+        let load = (load, Ends::Load);
         // Without a quota there are more CPUs.
         let cpu = evidence.target_cpu().zip(evidence.cpus);
         let cpu = cpu.filter(|_| found.id != QUOTA);
@@ -104,16 +121,27 @@ impl Without {
         };
         let mean_s = self.response_mean_ms / 1e3;
         if evidence.elsewhere.is_infinite() {
-            return format!("{what} the mean would be {} at least.", time(mean_s));
+            return format!(
+                "{what} the mean would be about {}, if the other waits stay as they are.",
+                time(mean_s)
+            );
         }
+        let rate = number(self.throughput_per_s);
         let ends = match self.ends {
+            // A queue that stands behind this wait gets shorter with it.
+            Ends::Load if found.id != QUOTA => {
+                return format!(
+                    "{what} these users would get about {rate} answers a second, after {}, if the other waits stay as they \
+                     are.",
+                    time(mean_s)
+                );
+            }
             Ends::Load => "",
             Ends::Cpu => "; then the CPUs are full",
             Ends::TwiceTheLimit => ", twice as many as now",
         };
         format!(
-            "{what} these users would get about {} answers a second at most, after {} at least{ends}.",
-            number(self.throughput_per_s),
+            "{what} these users would get about {rate} answers a second at most, after {} at least{ends}.",
             time(mean_s)
         )
     }
@@ -169,6 +197,22 @@ mod tests {
                 .says(&found("limit", 0.9), &many)
                 .contains("twice as many as now")
         );
+    }
+
+    #[test]
+    fn without_a_quota_the_server_works_all_the_time() {
+        // What its threads wait for a CPU says little of it: requests wait for threads as well.
+        let quota = found("quota", 0.2);
+        let stood_still = [("target.throttled.time", 0.4)];
+        let without = Without::of(&quota, &closed(&stood_still)).unwrap();
+        assert!((without.throughput_per_s - 100.0 / 0.6).abs() < 1e-9);
+        // Twenty users of whom each thinks for 100 ms ask no more than 200 times a second.
+        let nearly_always = [("target.throttled.time", 0.8)];
+        let without = Without::of(&quota, &closed(&nearly_always)).unwrap();
+        assert!((without.throughput_per_s - 200.0).abs() < 1e-9);
+        assert_eq!(Without::of(&quota, &closed(&[])), None, "not recorded");
+        let open = made::evidence(&stood_still);
+        assert_eq!(Without::of(&quota, &open), None);
     }
 
     #[test]

@@ -135,6 +135,7 @@ const WATCHED: &[Signal] = &[
     signal("target.cpu.user", Each("cpu"), Less, "CPU seconds per second that the target's processes spent in user mode, children that ended included."),
     signal("target.cpu.system", Each("cpu"), Less, "CPU seconds per second that the kernel spent for the target's processes, children that ended included."),
     signal("target.throttled", Share, Less, "Share of its periods in which the control group of the server was stopped because its CPU quota was used up (nr_throttled of cpu.stat). Of the groups around it the one that was stopped most; 0 without a quota."),
+    signal("target.throttled.time", Share, Less, "Share of the time in which that group stood still because its quota was used up: a mean over the server's CPUs. It is throttled_usec of cpu.stat, in version 1 throttled_time: the kernel counts a CPU on which the group has work. 0 without a quota."),
     signal("target.group.cpu", Each("cpu"), Less, "CPUs that all processes of the server's control group have used, those of other programs included; only under a CPU quota, which they share."),
     signal("target.group.memory", Bytes, Less, "Memory of the server's control group, files that are kept in memory included. Of the groups around it, the one that has used most of what it may. Only with a limit."),
     signal("target.group.memory.limit", Bytes, Neither, "Memory that the control group may have at most (`memory.max`, `memory.limit_in_bytes`)."),

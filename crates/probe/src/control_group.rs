@@ -53,7 +53,16 @@ impl ControlGroups {
                 Memory::of(root, &named, files),
             )
         });
-        put(reading, "target.throttled", quota.throttled(files));
+        let throttled = quota.throttled(now, files);
+        put(reading, "target.throttled", throttled.map(|it| it.periods));
+        let stood_still = throttled.and_then(|it| it.cpus);
+        // Of the CPUs that it may use, before the quota is looked at.
+        let stood_still = stood_still.zip(reading.get("target.cpus").copied());
+        put(
+            reading,
+            "target.throttled.time",
+            stood_still.map(|(stood_still, cpus)| (stood_still / cpus).min(1.0)),
+        );
         memory.sample(now, files, reading);
         let Some(tightest) = quota.tightest(now, files) else {
             return;

@@ -26,7 +26,9 @@ pub(crate) fn of_system(name: &str) -> Option<&'static str> {
             | "load.tcp.syn-retries",
         ) => "/proc/net/netstat",
         ("tcp", _) => "sock_diag, or /proc/net/tcp",
-        (_, "target.throttled") => "cpu.stat of the process's control groups",
+        (_, "target.throttled" | "target.throttled.time") => {
+            "cpu.stat of the process's control groups"
+        }
         (_, "target.group.cpu") => "cpuacct.usage or cpu.stat of the process's control group",
         ("target", name) if name.starts_with("target.group.memory") => {
             "memory.* of the process's control groups"

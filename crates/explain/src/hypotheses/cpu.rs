@@ -4,7 +4,7 @@ use crate::evidence::Evidence;
 use crate::hypotheses::locks;
 use crate::hypotheses::neighbour::foreign;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
-use crate::threads::{request_cpu, request_wait};
+use crate::threads::{request_cpu, requests_for_cpu};
 use crate::threshold::{FOREIGN, MATTERS, OWN, OWN_BECAUSE, SATURATED, SATURATED_BECAUSE};
 use crate::words::percent;
 
@@ -39,7 +39,7 @@ pub(crate) fn cpu(evidence: &Evidence) -> Hypothesis {
         Some(false) => Verdict::NotSupported,
         None => Verdict::NotMeasured,
     };
-    let at_cpu = request_cpu(evidence).map(|cpu| cpu + request_wait(evidence).unwrap_or(0.0));
+    let at_cpu = request_cpu(evidence).map(|cpu| cpu + requests_for_cpu(evidence).unwrap_or(0.0));
     // Programs with a scheduler or an event loop of their own let requests wait for the full CPUs
     // where no kernel counts it.
     let inside =
@@ -91,7 +91,7 @@ pub(crate) fn holds(evidence: &Evidence) -> Option<bool> {
         return Some(false);
     }
     let own = own_part(evidence).map(|own| own >= OWN);
-    let waits = evidence.share_of_requests(request_wait(evidence));
+    let waits = evidence.share_of_requests(requests_for_cpu(evidence));
     match (own, waits.map(|waits| waits >= MATTERS)) {
         (Some(true), _) | (_, Some(true)) => Some(true),
         (None, _) => None,

@@ -4,7 +4,7 @@ use weir_record::CpuUse;
 
 use crate::evidence::Evidence;
 use crate::hypothesis::{Hypothesis, Test, Unit, any_of};
-use crate::threads::request_wait;
+use crate::threads::requests_for_cpu;
 use crate::threshold::{MATTERS, THROTTLED, THROTTLED_BECAUSE};
 use crate::words::{number, percent};
 
@@ -21,11 +21,16 @@ pub(crate) fn quota(evidence: &Evidence) -> Hypothesis {
         Unit::Share,
         (THROTTLED, THROTTLED_BECAUSE),
     )
-    .from(&["target.throttled"]);
+    .from(&["target.throttled", "target.throttled.time"]);
     let verdict = any_of(&[stopped.speaks_for]);
-    let share = throttled
-        .filter(|share| *share >= THROTTLED)
-        .and(evidence.share_of_requests(request_wait(evidence)));
+    let waits = evidence.share_of_requests(requests_for_cpu(evidence));
+    // Those that no thread has begun to serve wait as well while the server stands still.
+    let share = throttled.filter(|share| *share >= THROTTLED).and_then(|_| {
+        waits
+            .into_iter()
+            .chain(stood_still(evidence))
+            .reduce(f64::max)
+    });
     let says = match throttled {
         None => {
             "Whether the server's control group was stopped was not recorded: it takes its process."
@@ -46,8 +51,12 @@ pub(crate) fn quota(evidence: &Evidence) -> Hypothesis {
             });
             format!(
                 "The quota{of} of the server's control group was used up in {} of its periods: then its threads stand \
-                 still until the next one, however idle the machine is.{others}",
-                percent(throttled)
+                 still until the next one, however idle the machine is{}.{others}",
+                percent(throttled),
+                stood_still(evidence).map_or_else(String::new, |time| format!(
+                    ", here {} of the time",
+                    percent(time)
+                ))
             )
         }
     };
@@ -66,6 +75,11 @@ pub(crate) fn quota(evidence: &Evidence) -> Hypothesis {
 pub(crate) fn held_by_quota(evidence: &Evidence) -> Option<f64> {
     let throttled = evidence.signal("target.throttled")?;
     (throttled >= MOST_PERIODS).then_some(1.0)
+}
+
+/// Share of the time in which the group stood still.
+pub(crate) fn stood_still(evidence: &Evidence) -> Option<f64> {
+    evidence.signal("target.throttled.time")
 }
 
 /// CPUs that other processes of the group used, where that is not little.
@@ -90,6 +104,9 @@ mod tests {
             "{}",
             stopped.says
         );
+        let still = of(&[("target.throttled", 0.9), ("target.throttled.time", 0.78)]);
+        assert_eq!(still.share, Some(0.78), "{still:#?}");
+        assert!(still.says.contains("here 78 % of the time"), "{still:#?}");
         let mut shared = evidence(&[
             ("target.throttled", 0.8),
             ("target.cpu.user", 0.3),

@@ -1,21 +1,15 @@
 //! Threads that could run wait for a CPU.
 
-mod arrival;
-
+use crate::arrival;
 use crate::evidence::Evidence;
 use crate::hypotheses::waiting_test;
 use crate::hypothesis::{Hypothesis, StartChange, Test, Unit, Verdict, any_of};
-use crate::threads::{self, longest_waiting, request_wait};
+use crate::threads::{self, longest_waiting, request_wait, requests_for_cpu};
 use crate::words::{percent, time};
 
 pub(crate) fn scheduler(evidence: &Evidence) -> Hypothesis {
     let waiting = request_wait(evidence);
-    let before_read = arrival::wait_share(evidence);
-    // What a request waits before it is read is part of what its threads wait in all.
-    let share = match (evidence.share_of_requests(waiting), before_read) {
-        (Some(all), Some(before)) => Some(all.max(before)),
-        (all, before) => all.or(before),
-    };
+    let share = evidence.share_of_requests(requests_for_cpu(evidence));
     let waits = waiting_test(evidence, "ready to run, waiting for a CPU", waiting)
         .from(&["target.run-queue-wait"]);
     let waits_before_read = arrival::wait_test(evidence);

@@ -42,7 +42,7 @@ struct Bandwidth {
     quota: Written,
     /// `cpu.stat`: how often the quota was used up.
     stat: Option<KeptFile>,
-    last: Option<Stopped>,
+    last: Option<(Instant, Stopped)>,
     used: Option<Used>,
     last_used: Option<(Instant, f64)>,
 }
@@ -66,10 +66,35 @@ pub(crate) enum Used {
 }
 
 /// What a group's `cpu.stat` has counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Stopped {
     periods: u64,
     throttled: u64,
+    /// Seconds that it stood still, those of each CPU on which it had work.
+    stood_still_s: Option<f64>,
+}
+
+/// How a quota has stopped a group since the call before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Throttled {
+    /// Share of its periods in which the quota was used up.
+    pub(crate) periods: f64,
+    /// CPUs on which it stood still on average.
+    pub(crate) cpus: Option<f64>,
+}
+
+impl Throttled {
+    const NEVER: Self = Self {
+        periods: 0.0,
+        cpus: Some(0.0),
+    };
+
+    fn or_more(self, other: Self) -> Self {
+        Self {
+            periods: self.periods.max(other.periods),
+            cpus: self.cpus.zip(other.cpus).map(|(a, b)| a.max(b)),
+        }
+    }
 }
 
 impl Quota {
@@ -126,14 +151,14 @@ impl Quota {
         each.into_iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
     }
 
-    /// The share of its periods in which a group was stopped since the call before, because its
-    /// quota was used up: that of the group that was stopped most. 0 without a quota; `None` in the
-    /// first call.
-    pub(crate) fn throttled(&mut self, files: &mut Files) -> Option<f64> {
+    /// How a group was stopped since the call before, because its quota was used up: the one that
+    /// was stopped most. Never without a quota; `None` in the first call.
+    pub(crate) fn throttled(&mut self, now: Instant, files: &mut Files) -> Option<Throttled> {
         // All of them are read, so that each has something to compare with in the next call.
-        let each: Vec<Option<f64>> = self.0.iter_mut().map(|one| one.throttled(files)).collect();
+        let each = self.0.iter_mut().map(|one| one.throttled(now, files));
+        let each: Vec<Option<Throttled>> = each.collect();
         each.into_iter()
-            .try_fold(0.0, |most, one| Some(f64::max(most, one?)))
+            .try_fold(Throttled::NEVER, |most, one| Some(most.or_more(one?)))
     }
 }
 
@@ -146,15 +171,23 @@ impl Bandwidth {
     }
 
     /// A group that does not run has no periods, and was not stopped. The root has no such file.
-    fn throttled(&mut self, files: &mut Files) -> Option<f64> {
-        let stat = self.stat.as_mut().and_then(|stat| stat.read(files));
-        let Some(now) = stat.and_then(Stopped::parse) else {
-            return Some(0.0);
+    fn throttled(&mut self, now: Instant, files: &mut Files) -> Option<Throttled> {
+        let text = self.stat.as_mut().and_then(|stat| stat.read(files));
+        let Some(stat) = text.and_then(Stopped::parse) else {
+            return Some(Throttled::NEVER);
         };
-        let before = self.last.replace(now)?;
-        let periods = now.periods.saturating_sub(before.periods);
-        let throttled = now.throttled.saturating_sub(before.throttled);
-        Some(throttled as f64 / periods.max(1) as f64)
+        let (then, before) = self.last.replace((now, stat))?;
+        let periods = stat.periods.saturating_sub(before.periods);
+        let throttled = stat.throttled.saturating_sub(before.throttled);
+        let elapsed_s = now.saturating_duration_since(then).as_secs_f64();
+        let stood_still_s = stat.stood_still_s.zip(before.stood_still_s);
+        let stood_still_s = stood_still_s.map(|(now, before)| (now - before).max(0.0));
+        Some(Throttled {
+            periods: throttled as f64 / periods.max(1) as f64,
+            cpus: stood_still_s
+                .filter(|_| elapsed_s > 0.0)
+                .map(|seconds| seconds / elapsed_s),
+        })
     }
 }
 
@@ -163,6 +196,9 @@ impl Stopped {
         Some(Self {
             periods: number_after(text, b"nr_periods")?,
             throttled: number_after(text, b"nr_throttled")?,
+            stood_still_s: number_after(text, b"throttled_usec")
+                .map(|micros| micros as f64 * 1e-6)
+                .or_else(|| Some(number_after(text, b"throttled_time")? as f64 * 1e-9)),
         })
     }
 }

@@ -4,6 +4,7 @@
 use std::fs;
 use std::time::Duration;
 
+use super::bandwidth::Throttled;
 use super::*;
 
 /// The hierarchies of one machine.
@@ -41,20 +42,49 @@ fn a_group_is_stopped_in_the_periods_in_which_its_quota_was_used_up() {
         ("cpu/app/cpu.cfs_period_us", "100000\n"),
         (
             "cpu/app/cpu.stat",
-            "nr_periods 10\nnr_throttled 4\nthrottled_time 7\n",
+            "nr_periods 10\nnr_throttled 4\nthrottled_time 0\n",
         ),
     ]);
     let mut files = Files::here();
     let mut quota = machine.quota("app");
-    assert_eq!(quota.throttled(&mut files), None, "nothing to compare with");
+    let start = Instant::now();
+    let at = |seconds| start + Duration::from_secs(seconds);
+    assert_eq!(
+        quota.throttled(start, &mut files),
+        None,
+        "nothing to compare with"
+    );
     machine.write(&[(
         "cpu/app/cpu.stat",
-        "nr_periods 20\nnr_throttled 12\nthrottled_time 9\n",
+        "nr_periods 20\nnr_throttled 12\nthrottled_time 1500000000\n",
     )]);
-    assert_eq!(quota.throttled(&mut files), Some(0.8));
-    assert_eq!(quota.throttled(&mut files), Some(0.0), "it does not run");
-    let mut none = machine.quota("other");
-    assert_eq!(none.throttled(&mut files), Some(0.0));
+    let both = |it: Throttled| (it.periods, it.cpus);
+    let throttled = quota.throttled(at(2), &mut files).map(both);
+    assert_eq!(throttled, Some((0.8, Some(0.75))));
+    let throttled = quota.throttled(at(4), &mut files).map(both);
+    assert_eq!(throttled, Some((0.0, Some(0.0))), "it does not run");
+    let throttled = machine.quota("other").throttled(start, &mut files);
+    assert_eq!(throttled.map(both), Some((0.0, Some(0.0))));
+}
+
+#[test]
+fn version_2_tells_in_microseconds_how_long_a_group_stood_still() {
+    let machine = Hierarchies::new();
+    let stat = |throttled: u64| {
+        format!("usage_usec 5\nnr_periods 10\nnr_throttled 9\nthrottled_usec {throttled}\n")
+    };
+    machine.write(&[
+        ("app/cpu.max", "20000 100000\n"),
+        ("app/cpu.stat", &stat(10)),
+    ]);
+    let mut files = Files::here();
+    let mut quota = machine.quota("app");
+    let start = Instant::now();
+    assert!(quota.throttled(start, &mut files).is_none());
+    machine.write(&[("app/cpu.stat", &stat(800_010))]);
+    let throttled = quota.throttled(start + Duration::from_secs(1), &mut files);
+    let cpus = throttled.unwrap().cpus.unwrap();
+    assert!((cpus - 0.8).abs() < 1e-9, "{cpus}");
 }
 
 /// What the group with the least quota has used in two seconds.

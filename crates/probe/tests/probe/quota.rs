@@ -128,6 +128,9 @@ fn a_quota_that_is_used_up_is_a_full_cpu_and_throttling() {
         let throttled = read("target.throttled");
         if throttled > 0.5 && read("cpu") > 0.9 {
             assert!((read("target.cpus") - 0.5).abs() < 1e-9, "{reading:?}");
+            // One thread on one of the CPUs that it may use.
+            let stood_still = read("target.throttled.time");
+            assert!(stood_still > 0.0 && stood_still <= 1.0, "{reading:?}");
             break;
         }
         assert!(Instant::now() < until, "{reading:?}");

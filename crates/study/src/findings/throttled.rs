@@ -31,8 +31,12 @@ pub(super) fn by_quota(evidence: &Evidence<'_>) -> Vec<Finding> {
                 name(trial),
                 trial.id
             );
-            Finding::new("cpu-throttled", says, &ids)
-                .with(THROTTLED, share)
+            let found = Finding::new("cpu-throttled", says, &ids).with(THROTTLED, share);
+            let still = signal("target.throttled.time").into_iter();
+            still
+                .fold(found, |found, time| {
+                    found.with("target.throttled.time", time)
+                })
                 .change(
                     "a larger quota (`cpu.max`, a container's CPU limit), or fewer threads and requests at a time",
                 )
