@@ -1,11 +1,21 @@
-"""A server that Weir does not know: a thread for each connection, `/cpu` computes, `/lock` waits for the one lock."""
+"""A server that Weir does not know: a thread for each connection, `/cpu` computes, `/lock` waits for the one lock,
+`/store` makes blocks durable."""
 
+import os
 import sys
+import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 LOCK = threading.Lock()
+
+
+def store():
+    with tempfile.TemporaryFile(dir=".", buffering=0) as file:
+        for _ in range(8):
+            file.write(bytes(4096))
+            os.fdatasync(file.fileno())
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -16,6 +26,8 @@ class Answers(BaseHTTPRequestHandler):
         if self.path.startswith("/lock"):
             with LOCK:
                 time.sleep(0.01)
+        elif self.path.startswith("/store"):
+            store()
         else:
             sum(range(60_000))
         body = b"done\n"

@@ -49,6 +49,15 @@ pub(crate) const NGINX: Need = Need {
     packages: &["nginx"],
 };
 
+/// A server that Weir does not know.
+pub(crate) const NODE: Need = Need {
+    what: "Node.js",
+    why: "a bench explains a server with one thread",
+    programs: &["node", "nodejs"],
+    variable: "NODE",
+    packages: &["nodejs"],
+};
+
 /// What the load engine is compared with.
 pub(crate) const WRK: Need = Need {
     what: "wrk",

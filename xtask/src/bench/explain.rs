@@ -4,26 +4,34 @@
 //! `bench/explain`, with what has to happen beside them (processes that spin on a CPU, a firewall
 //! that drops packets, a control group). The first hypothesis that `weir explain` names has to be
 //! a made one. A case whose tools are not there is told, and is not passed. The servers of
-//! `bench first-hour` are cases as well, each with one trial.
+//! `bench first-hour` are cases as well, each with one trial, and so are others that were written
+//! before any of them was played.
 
 mod agree;
+mod apart;
+mod beside;
+mod cases;
 mod group;
 mod score;
 
 use std::cell::OnceCell;
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use clap::Args;
 use serde::Deserialize;
 
-use crate::bench::first_hour::{self, Explained, Kit};
+use crate::bench::first_hour::servers::Server;
+use crate::bench::first_hour::{self, Explained, Kit, Started};
 use crate::error::TaskError;
-use crate::needs::{HTTPD, IP, NFT, TASKSET, UNSHARE, provide};
+use crate::needs::{HTTPD, IP, NFT, NODE, UNSHARE, provide};
 use crate::process::{output, run_any_end};
 use crate::workspace::Workspace;
-use group::{Bound, Group, VARIABLE};
+use apart::{APART, Apart};
+use beside::Beside;
+use cases::{CASES, Case};
+use group::VARIABLE;
 use score::{NONE, Score};
 
 /// Where the studies lie.
@@ -31,9 +39,6 @@ const STUDIES: &str = "bench/explain";
 /// Users of a server that runs already: more than it has places, so that what it was given to few
 /// of is short.
 const USERS: u32 = 40;
-/// Processes that spin on a CPU: three requests in progress then get a third of it, one thread of a
-/// load a seventh.
-const SPINNERS: usize = 6;
 
 /// Say whether `weir explain` finds the reason in servers that were made slow
 #[derive(Debug, Args)]
@@ -46,70 +51,11 @@ pub(crate) struct ExplainBench {
     program: Option<PathBuf>,
 }
 
-/// What has to happen beside a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Beside {
-    Nothing,
-    /// An Apache httpd that the study starts.
-    Httpd,
-    /// Processes that spin on this CPU.
-    Spinning(u32),
-    /// The rules of a firewall, in a network namespace of its own.
-    Firewall(&'static str),
-    /// A control group around the server.
-    Group(Bound),
-}
-
-/// A server that is slow for a known reason.
-struct Case {
-    /// Its study in `bench/explain`.
-    name: &'static str,
-    /// The hypotheses that are true and may come first; `none` where what holds the requests
-    /// cannot be told.
-    expected: &'static [&'static str],
-    beside: Beside,
-}
-
-const CASES: [Case; 26] = [
-    case("garbage", &["garbage-collection"], Beside::Nothing),
-    case("lock", &["locks"], Beside::Nothing),
-    case("starved", &["neighbour"], Beside::Spinning(0)),
-    case("lossy", &["network"], Beside::Firewall("lossy.nft")),
-    case("pool", &["limit"], Beside::Nothing),
-    case("threads", &["limit"], Beside::Nothing),
-    case("refused", &["limit"], Beside::Nothing),
-    case("gate-rate", &["limit"], Beside::Nothing),
-    case("gate-concurrency", &["limit"], Beside::Nothing),
-    case("spawn-rate", &["spawn-rate"], Beside::Httpd),
-    case("load-tool", &["load-tool"], Beside::Spinning(1)),
-    case("fsync", &["disk"], Beside::Nothing),
-    case("paging", &["paging"], Beside::Group(Bound::Memory(300))),
-    case("away", &["downstream"], Beside::Nothing),
-    case("away-limited", &["downstream"], Beside::Nothing),
-    case("idle-threads", &["idle-threads"], Beside::Nothing),
-    case("quota", &["quota"], Beside::Group(Bound::Cpu(20))),
-    case("cpu", &["cpu"], Beside::Nothing),
-    case("sleep", &["none"], Beside::Nothing),
-    // Two causes at once. Of a limit that is full because of what those wait for that have a
-    // place, the other is the cause: a higher limit would only move the queue.
-    case("threads-lock", &["locks"], Beside::Nothing),
-    case("threads-away", &["limit", "downstream"], Beside::Nothing),
-    case("threads-cpu", &["cpu"], Beside::Nothing),
-    case("threads-quota", &["quota"], Beside::Group(Bound::Cpu(20))),
-    // Each of these alone would hold the requests.
-    case("pool-cpu", &["limit", "cpu"], Beside::Nothing),
-    case("lock-starved", &["locks", "neighbour"], Beside::Spinning(0)),
-    case(
-        "threads-lossy",
-        &["limit", "network"],
-        Beside::Firewall("lossy.nft"),
-    ),
-];
-
 /// Where a case is played.
 enum Place {
     Study(&'static Case),
     Server(&'static first_hour::Case),
+    Apart(&'static Apart),
 }
 
 /// A case by its name, and what may come first.
@@ -129,6 +75,7 @@ impl Place {
         match self {
             Self::Study(case) => Named(case.name, case.expected),
             Self::Server(case) => Named(case.name, case.explain),
+            Self::Apart(apart) => Named(apart.case.name, apart.case.explain),
         }
     }
 }
@@ -137,14 +84,6 @@ impl Named {
     /// What was made, in words.
     fn made(&self) -> String {
         self.1.join(" or ")
-    }
-}
-
-const fn case(name: &'static str, expected: &'static [&'static str], beside: Beside) -> Case {
-    Case {
-        name,
-        expected,
-        beside,
     }
 }
 
@@ -184,12 +123,13 @@ pub(crate) fn bench(workspace: &Workspace, options: &ExplainBench) -> Result<(),
         "|---|---|---|---|---|---|---|".to_owned(),
     ];
     let (mut wrong, mut not_run, mut contradicted) = (Vec::new(), Vec::new(), Vec::new());
-    let mut score = Score::default();
+    let (mut score, mut score_apart) = (Score::default(), Score::default());
     let wanted =
         |named: &Named| options.only.is_empty() || options.only.iter().any(|only| only == named.0);
     let studies = CASES.iter().map(Place::Study);
     let servers = first_hour::CASES.iter().map(Place::Server);
-    for place in studies.chain(servers) {
+    let apart = APART.iter().map(Place::Apart);
+    for place in studies.chain(servers).chain(apart) {
         let named = place.named();
         let Named(name, expected) = named;
         if !wanted(&named) {
@@ -203,7 +143,11 @@ pub(crate) fn bench(workspace: &Workspace, options: &ExplainBench) -> Result<(),
                 if !expected.contains(&played.first.as_str()) {
                     wrong.push(name);
                 }
-                score.count(&played.first, expected);
+                let of = match place {
+                    Place::Study(_) | Place::Server(_) => &mut score,
+                    Place::Apart(_) => &mut score_apart,
+                };
+                of.count(&played.first, expected);
                 let row = row(&named, &played.found);
                 println!("{row}");
                 rows.push(row);
@@ -216,7 +160,12 @@ pub(crate) fn bench(workspace: &Workspace, options: &ExplainBench) -> Result<(),
             Err(error) => return Err(error),
         }
     }
-    println!("\n{}\n\n{}", rows.join("\n"), score.says());
+    println!("\n{}\n", rows.join("\n"));
+    for (which, score) in [("", score), ("those kept apart: ", score_apart)] {
+        if score != Score::default() {
+            println!("{which}{}", score.says());
+        }
+    }
     let named = |cases: Vec<&str>| cases.into_iter().map(str::to_owned).collect();
     let failed: [(&str, Vec<String>); 3] = [
         ("another reason was found in", named(wrong)),
@@ -262,15 +211,8 @@ impl<'w> Bench<'w> {
     fn explain(&self, place: &Place) -> Result<Played, TaskError> {
         let (text, result) = match place {
             Place::Study(case) => self.study(case)?,
-            Place::Server(case) => {
-                let kit = if let Some(kit) = self.kit.get() {
-                    kit
-                } else {
-                    let made = first_hour::kit(self.workspace, &self.program)?;
-                    self.kit.get_or_init(|| made)
-                };
-                first_hour::one_trial(kit, &self.program, case, USERS)?
-            }
+            Place::Server(case) => self.server(case, USERS, Beside::Nothing)?,
+            Place::Apart(apart) => self.server(&apart.case, apart.users, apart.beside)?,
         };
         let form = |why: String| TaskError::Form {
             what: format!("the explanation of {}", place.named().0),
@@ -282,13 +224,36 @@ impl<'w> Bench<'w> {
         let found = run.ok_or_else(|| form("it has no run".to_owned()))?;
         let first = match place {
             Place::Study(_) => found.first.clone().unwrap_or_else(|| NONE.to_owned()),
-            Place::Server(_) => Explained::of(&text)?.first,
+            Place::Server(_) | Place::Apart(_) => Explained::of(&text)?.first,
         };
         Ok(Played {
             found,
             first,
             result,
         })
+    }
+
+    /// The explanation of a trial on a server that runs already, and where its result lies. What
+    /// happens beside it begins when it is warm.
+    fn server(
+        &self,
+        case: &first_hour::Case,
+        users: u32,
+        beside: Beside,
+    ) -> Result<(String, PathBuf), TaskError> {
+        if case.server == Server::Node {
+            provide(&[NODE])?;
+        }
+        let kit = if let Some(kit) = self.kit.get() {
+            kit
+        } else {
+            let made = first_hour::kit(self.workspace, &self.program)?;
+            self.kit.get_or_init(|| made)
+        };
+        let started = Started::of(kit, &self.program, case)?;
+        let around = beside.begin()?;
+        around.take(&started.processes())?;
+        started.one_trial(&self.program, users)
     }
 
     /// The explanation of a study as JSON, and where its result lies.
@@ -301,21 +266,12 @@ impl<'w> Bench<'w> {
         let study = self.studies.join(format!("{}.toml", case.name));
         let mut sweep = self.beside(case)?;
         sweep.arg("sweep").arg(study).arg("--runs").arg(&runs);
-        let spinning = match case.beside {
-            Beside::Spinning(cpu) => Spinners::on(cpu)?,
-            Beside::Nothing | Beside::Httpd | Beside::Firewall(_) | Beside::Group(_) => {
-                Spinners(Vec::new())
-            }
-        };
-        let group = match case.beside {
-            Beside::Group(bound) => Some(Group::make(bound)?),
-            Beside::Nothing | Beside::Httpd | Beside::Firewall(_) | Beside::Spinning(_) => None,
-        };
-        sweep.envs(group.as_ref().map(|group| (VARIABLE, group.folder())));
+        let around = case.beside.begin()?;
+        sweep.envs(around.group().map(|folder| (VARIABLE, folder)));
         // A trial that its load generator spoilt ends with a code of its own, and is explained all
         // the same.
         run_any_end(&mut sweep)?;
-        drop((spinning, group));
+        drop(around);
         let mut explain = Command::new(&self.program);
         explain
             .args(["explain", "last", "--json", "-", "--runs"])
@@ -336,13 +292,11 @@ impl<'w> Bench<'w> {
     /// The program, with what has to be around it.
     fn beside(&self, case: &Case) -> Result<Command, TaskError> {
         let rules = match case.beside {
-            Beside::Nothing | Beside::Group(_) => return Ok(Command::new(&self.program)),
-            Beside::Httpd => {
-                provide(&[HTTPD])?;
+            Beside::Nothing | Beside::Group(_) | Beside::Spinning(_) => {
                 return Ok(Command::new(&self.program));
             }
-            Beside::Spinning(_) => {
-                provide(&[TASKSET])?;
+            Beside::Httpd => {
+                provide(&[HTTPD])?;
                 return Ok(Command::new(&self.program));
             }
             Beside::Firewall(rules) => rules,
@@ -355,45 +309,6 @@ impl<'w> Bench<'w> {
             .arg(self.studies.join(rules))
             .arg(&self.program);
         Ok(command)
-    }
-}
-
-/// Processes that use all they get of a CPU, until this is dropped.
-struct Spinners(Vec<Child>);
-
-impl Spinners {
-    fn on(cpu: u32) -> Result<Self, TaskError> {
-        let mut spinners = Self(Vec::new());
-        for _ in 0..SPINNERS {
-            let mut command = Command::new("taskset");
-            command.args([
-                "--cpu-list",
-                &cpu.to_string(),
-                "sh",
-                "-c",
-                "while :; do :; done",
-            ]);
-            let child =
-                command
-                    .stdin(Stdio::null())
-                    .spawn()
-                    .map_err(|source| TaskError::Start {
-                        command: "taskset".to_owned(),
-                        source,
-                    })?;
-            spinners.0.push(child);
-        }
-        Ok(spinners)
-    }
-}
-
-impl Drop for Spinners {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            // One that has ended by itself has nothing left to end.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
     }
 }
 

@@ -6,8 +6,8 @@
 //! configuration, and the same load runs before and after. What the tune and the explanation name
 //! has to be what was made.
 
-mod cases;
-mod servers;
+pub(super) mod cases;
+pub(super) mod servers;
 mod told;
 
 use std::fs;
@@ -85,46 +85,74 @@ pub(super) fn kit(workspace: &Workspace, program: &Path) -> Result<Kit, TaskErro
     Kit::prepare(workspace, program, &folder)
 }
 
-/// What `weir explain` says of one trial with so many users, as JSON, and where the result of that
-/// study lies. The study is the one that `weir init` writes.
-pub(super) fn one_trial(
-    kit: &Kit,
-    program: &Path,
-    case: &Case,
-    users: u32,
-) -> Result<(String, PathBuf), TaskError> {
-    let place = kit.place(case.name)?;
-    let (_away, server) = start(kit, case, case.limits, &place)?;
-    let weir = |words: &[&str]| {
-        let mut command = Command::new(program);
-        command.args(words).current_dir(&place);
-        command
-    };
-    let url = warm(&server, case, &weir)?;
-    run(&mut weir(&["init", &url, "--out", "study.toml"]))?;
-    let study = place.join("study.toml");
-    let text = read(&study)?;
-    let (target_and_load, _) = text.split_once("\n[find]").unwrap_or((&text, ""));
-    let sweep = format!(
-        "{target_and_load}\n[sweep]\ndesign = \"cases\"\n[[sweep.case]]\nname = \"one\"\nset = {{ users = {users} }}\n"
-    );
-    write(&study, &sweep)?;
-    run_any_end(&mut weir(&["sweep", "study.toml", "--runs", "runs"]))?;
-    let explained = output(&mut weir(&[
-        "explain", "last", "--json", "-", "--runs", "runs",
-    ]))?;
-    let runs = place.join("runs");
-    let result = fs::read_dir(&runs)
-        .map_err(TaskError::file("list", &runs))?
-        .filter_map(Result::ok)
-        .map(|entry| entry.path().join("result.json"))
-        .find(|result| result.is_file());
-    result
-        .map(|result| (explained, result))
-        .ok_or_else(|| TaskError::Form {
-            what: format!("the study of {}", case.name),
-            why: "it has no result".to_owned(),
+/// The server of a case, warm, and a folder to type commands in.
+pub(super) struct Started {
+    place: PathBuf,
+    server: Running,
+    /// The other server, which it asks.
+    _away: Option<Running>,
+    url: String,
+}
+
+impl Started {
+    pub(super) fn of(kit: &Kit, program: &Path, case: &Case) -> Result<Self, TaskError> {
+        let place = kit.place(case.name)?;
+        let (away, server) = start(kit, case, case.limits, &place)?;
+        let url = warm(&server, case, &typing(program, &place))?;
+        Ok(Self {
+            place,
+            server,
+            _away: away,
+            url,
         })
+    }
+
+    /// The processes of the server.
+    pub(super) fn processes(&self) -> Vec<u32> {
+        self.server.processes()
+    }
+
+    /// What `weir explain` says of one trial with so many users, as JSON, and where the result of
+    /// that study lies. The study is the one that `weir init` writes.
+    pub(super) fn one_trial(
+        &self,
+        program: &Path,
+        users: u32,
+    ) -> Result<(String, PathBuf), TaskError> {
+        let weir = typing(program, &self.place);
+        run(&mut weir(&["init", &self.url, "--out", "study.toml"]))?;
+        let study = self.place.join("study.toml");
+        let text = read(&study)?;
+        let (target_and_load, _) = text.split_once("\n[find]").unwrap_or((&text, ""));
+        let sweep = format!(
+            "{target_and_load}\n[sweep]\ndesign = \"cases\"\n[[sweep.case]]\nname = \"one\"\nset = {{ users = {users} }}\n"
+        );
+        write(&study, &sweep)?;
+        run_any_end(&mut weir(&["sweep", "study.toml", "--runs", "runs"]))?;
+        let explain = ["explain", "last", "--json", "-", "--runs", "runs"];
+        let explained = output(&mut weir(&explain))?;
+        let runs = self.place.join("runs");
+        let result = fs::read_dir(&runs)
+            .map_err(TaskError::file("list", &runs))?
+            .filter_map(Result::ok)
+            .map(|entry| entry.path().join("result.json"))
+            .find(|result| result.is_file());
+        result
+            .map(|result| (explained, result))
+            .ok_or_else(|| TaskError::Form {
+                what: format!("the study in {}", self.place.display()),
+                why: "it has no result".to_owned(),
+            })
+    }
+}
+
+/// Commands of the program, typed in a folder.
+fn typing<'a>(program: &'a Path, place: &'a Path) -> impl Fn(&[&str]) -> Command + 'a {
+    move |words| {
+        let mut command = Command::new(program);
+        command.args(words).current_dir(place);
+        command
+    }
 }
 
 /// The server of a case, behind it the other one that it asks.
@@ -163,11 +191,7 @@ struct Hour {
 impl Hour {
     fn play(kit: &Kit, program: &Path, case: &Case) -> Result<Self, TaskError> {
         let place = kit.place(case.name)?;
-        let weir = |words: &[&str]| {
-            let mut command = Command::new(program);
-            command.args(words).current_dir(&place);
-            command
-        };
+        let weir = typing(program, &place);
         let made = case.limits;
         let both = start(kit, case, made, &place)?;
         let url = warm(&both.1, case, &weir)?;

@@ -56,6 +56,12 @@ impl Group {
         Ok(group)
     }
 
+    /// Puts a process that runs already into it.
+    pub(super) fn take(&self, process: u32) -> Result<(), TaskError> {
+        let file = self.0.join("cgroup.procs");
+        fs::write(&file, process.to_string()).map_err(TaskError::file("write", &file))
+    }
+
     /// Its folder.
     pub(super) fn folder(&self) -> &Path {
         &self.0

@@ -34,27 +34,27 @@ impl Case {
     }
 }
 
-const AMPLE: Limits = Limits {
+pub(in crate::bench) const AMPLE: Limits = Limits {
     threads: Some(200),
     pool: None,
     connections: None,
 };
 
-const fn threads(threads: u32) -> Limits {
+pub(in crate::bench) const fn threads(threads: u32) -> Limits {
     Limits {
         threads: Some(threads),
         ..AMPLE
     }
 }
 
-const fn pool(pool: u32) -> Limits {
+pub(in crate::bench) const fn pool(pool: u32) -> Limits {
     Limits {
         pool: Some(pool),
         ..AMPLE
     }
 }
 
-const fn connections(connections: u32) -> Limits {
+pub(in crate::bench) const fn connections(connections: u32) -> Limits {
     Limits {
         connections: Some(connections),
         ..AMPLE
@@ -62,29 +62,29 @@ const fn connections(connections: u32) -> Limits {
 }
 
 /// Of an nginx: it has no threads.
-const PLACES: Limits = Limits {
+pub(in crate::bench) const PLACES: Limits = Limits {
     connections: Some(40),
     ..NOTHING
 };
 
 /// Of a server without a limit of threads.
-const FEW: Limits = Limits {
+pub(in crate::bench) const FEW: Limits = Limits {
     connections: Some(10),
     ..NOTHING
 };
 
-const STARVED: Limits = Limits {
+pub(in crate::bench) const STARVED: Limits = Limits {
     pool: Some(5),
     ..NOTHING
 };
 
-const NOTHING: Limits = Limits {
+pub(in crate::bench) const NOTHING: Limits = Limits {
     threads: None,
     pool: None,
     connections: None,
 };
 
-const fn case(
+pub(in crate::bench) const fn case(
     name: &'static str,
     server: Server,
     limits: Limits,
@@ -103,21 +103,21 @@ const fn case(
     }
 }
 
-const fn asks(mut case: Case, threads: u32) -> Case {
+pub(in crate::bench) const fn asks(mut case: Case, threads: u32) -> Case {
     case.away = Some(threads);
     case
 }
 
 /// A request that mostly sleeps, so that many are needed for the CPU.
-const SLEEPS: &str = "/work?cpu=4&pause=50";
-const COMPUTES: &str = "/work?cpu=8";
-const LOCKS: &str = "/work?cpu=1&lock=8";
-const POOLED: &str = "/work?cpu=4&pool=50";
-const ASKS: &str = "/work?cpu=1&away=40";
+pub(in crate::bench) const SLEEPS: &str = "/work?cpu=4&pause=50";
+pub(in crate::bench) const COMPUTES: &str = "/work?cpu=8";
+pub(in crate::bench) const LOCKS: &str = "/work?cpu=1&lock=8";
+pub(in crate::bench) const POOLED: &str = "/work?cpu=4&pool=50";
+pub(in crate::bench) const ASKS: &str = "/work?cpu=1&away=40";
 /// A page of 60 kB, which is packed only for who asks for that.
-const PAGE: &str = "/big.txt";
+pub(in crate::bench) const PAGE: &str = "/big.txt";
 /// What a proxy passes on.
-const PASSES: &str = "/work?pause=50";
+pub(in crate::bench) const PASSES: &str = "/work?pause=50";
 
 #[rustfmt::skip]
 pub(in crate::bench) const CASES: [Case; 38] = [

@@ -55,6 +55,8 @@ pub(in crate::bench) enum Server {
     Nginx,
     /// A server that Weir does not know.
     Python,
+    /// Another one, with one thread for all requests.
+    Node,
 }
 
 /// What bounds it; what is not said is left to its default.
@@ -84,6 +86,24 @@ pub(in crate::bench) struct Running {
 impl Running {
     pub(in crate::bench) fn origin(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// The process that was started, and those that it started.
+    pub(in crate::bench) fn processes(&self) -> Vec<u32> {
+        let mut found = vec![self.child.id()];
+        let mut at = 0;
+        while let Some(process) = found.get(at) {
+            let path = format!("/proc/{process}/task/{process}/children");
+            // One that has ended has none.
+            let children = fs::read_to_string(path).unwrap_or_default();
+            found.extend(
+                children
+                    .split_whitespace()
+                    .filter_map(|id| id.parse::<u32>().ok()),
+            );
+            at += 1;
+        }
+        found
     }
 }
 
@@ -116,6 +136,8 @@ pub(in crate::bench) struct Kit {
     jar: PathBuf,
     /// What answers in Python.
     script: PathBuf,
+    /// What answers in Node.js.
+    node: PathBuf,
 }
 
 impl Kit {
@@ -169,6 +191,7 @@ impl Kit {
         Ok(Self {
             jar: spring.join("target/hour.jar"),
             script: sources.join("answers.py"),
+            node: sources.join("answers.mjs"),
             folder,
             tomcat,
             liberty,
@@ -239,6 +262,7 @@ impl Kit {
             Server::Event => start.httpd("event")?,
             Server::Nginx => start.nginx()?,
             Server::Python => start.python()?,
+            Server::Node => start.node()?,
         };
         let log = base.join("out");
         let out = File::create(&log).map_err(TaskError::file("write", &log))?;
@@ -247,6 +271,7 @@ impl Kit {
             .args(["--cpu-list", cpu])
             .args(&words)
             .env("WLP_USER_DIR", &base)
+            .current_dir(&base)
             // An httpd that ends ends its whole group.
             .process_group(0)
             .stdin(Stdio::null())
@@ -525,6 +550,14 @@ impl Start<'_> {
         fs::create_dir_all(self.base).map_err(TaskError::file("write", self.base))?;
         let script = self.kit.script.display().to_string();
         Ok(vec!["python3".to_owned(), script, self.port.to_string()])
+    }
+
+    fn node(&self) -> Result<Vec<String>, TaskError> {
+        fs::create_dir_all(self.base).map_err(TaskError::file("write", self.base))?;
+        let script = self.kit.node.display().to_string();
+        let mut words = vec!["node".to_owned(), script, self.port.to_string()];
+        words.extend(self.away.map(str::to_owned));
+        Ok(words)
     }
 }
 

@@ -7,6 +7,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import javax.naming.InitialContext;
 import javax.naming.NamingException;
 import javax.sql.DataSource;
@@ -15,15 +17,18 @@ import javax.sql.DataSource;
  * What a request does, said by its parameters one after the other: {@code cpu} (half milliseconds of computing, about), {@code
  * pause} (milliseconds asleep), {@code lock} (milliseconds with the one lock that everybody needs), {@code pool} (milliseconds
  * with a connection of the pool {@code jdbc/db}), {@code away} (milliseconds that another server takes, whose address is the
- * system property {@code weir.hour.away}).
+ * system property {@code weir.hour.away}), {@code garbage} (megabytes thrown away, beside {@link #LIVE} that stay).
  */
 final class Work {
     private static final int STEPS = 300_000;
+    /** Megabytes that stay alive once a request has made garbage: half of the heap. */
+    private static final int LIVE = 130;
 
     private final Object lock = new Object();
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private volatile DataSource pool;
+    private final AtomicReferenceArray<byte[]> live = new AtomicReferenceArray<>(LIVE * 1024);
 
     Work(DataSource pool) {
         this.pool = pool;
@@ -37,7 +42,9 @@ final class Work {
             case "lock" -> locked(amount);
             case "pool" -> pooled(amount);
             case "away" -> away(amount);
-            default -> throw new IllegalArgumentException("there are cpu, pause, lock, pool and away");
+            case "garbage" -> garbage(amount);
+            default ->
+                throw new IllegalArgumentException("there are cpu, pause, lock, pool, away and garbage");
         };
     }
 
@@ -69,6 +76,17 @@ final class Work {
             Thread.sleep(milliseconds);
             return connection.hashCode();
         }
+    }
+
+    /** Each kilobyte takes the place of another one, so that what is thrown away has lived long. */
+    private long garbage(int megabytes) {
+        for (int kilobyte = 0; kilobyte < live.length() && live.get(kilobyte) == null; kilobyte++) {
+            live.set(kilobyte, new byte[1024]);
+        }
+        for (int kilobyte = 0; kilobyte < megabytes * 1024; kilobyte++) {
+            live.set(ThreadLocalRandom.current().nextInt(live.length()), new byte[1024]);
+        }
+        return live.length();
     }
 
     private static DataSource ofServer() throws NamingException {
