@@ -22,6 +22,10 @@ const LOST: [&str; 6] = [
     "NoHttpResponseException",
     "ConnectException",
 ];
+/// How a client's machine has no port left: each connection that it closed keeps one for a minute.
+const WITHOUT_PORT: [&str; 1] = ["BindException"];
+/// How the name of a host is not found.
+const UNKNOWN_HOST: [&str; 1] = ["UnknownHostException"];
 /// Kinds of server whose memory nobody collects.
 const WITHOUT_COLLECTOR: [&str; 3] = ["httpd", "nginx", "builtin"];
 /// The connections that a server has.
@@ -295,15 +299,32 @@ impl Evidence {
 
     /// Share of the samples that failed for a reason of the connection's.
     pub(crate) fn lost(&self) -> Option<f64> {
+        self.failed_as(&LOST)
+    }
+
+    /// Share of the samples for which the client's machine had no port left.
+    pub(crate) fn without_port(&self) -> Option<f64> {
+        self.failed_as(&WITHOUT_PORT)
+    }
+
+    /// Share of the samples whose host was not found by its name.
+    pub(crate) fn unknown_host(&self) -> Option<f64> {
+        self.failed_as(&UNKNOWN_HOST)
+    }
+
+    /// Share of the samples whose response code is one of these exceptions.
+    fn failed_as(&self, exceptions: &[&str]) -> Option<f64> {
         let errors = self.errors.as_ref()?;
         if errors.count == 0 {
             return Some(0.0);
         }
-        let is_lost = |code: &str| LOST.iter().any(|class| code.ends_with(class));
+        let is_one = |code: &str| exceptions.iter().any(|class| code.ends_with(class));
         let by_code = errors.by_code.iter();
-        let lost = by_code.filter(|(code, _)| is_lost(code));
-        let lost: u64 = lost.map(|(_, count)| count).sum();
-        Some(errors.share * lost as f64 / errors.count as f64)
+        let failed: u64 = by_code
+            .filter(|(code, _)| is_one(code))
+            .map(|(_, count)| count)
+            .sum();
+        Some(errors.share * failed as f64 / errors.count as f64)
     }
 
     /// Share of the requests that a stage refused because it was full: as the server counts them,

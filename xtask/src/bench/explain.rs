@@ -253,7 +253,11 @@ impl<'w> Bench<'w> {
         let started = Started::of(kit, &self.program, case)?;
         let around = beside.begin()?;
         around.take(&started.processes())?;
-        started.one_trial(&self.program, users)
+        let told = started.one_trial(&self.program, users);
+        // A control group can be removed only when its processes have ended.
+        drop(started);
+        drop(around);
+        told
     }
 
     /// The explanation of a study as JSON, and where its result lies.

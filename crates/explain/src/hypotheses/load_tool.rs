@@ -5,7 +5,8 @@ use weir_record::names;
 use crate::evidence::Evidence;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, any_of};
 use crate::threshold::{
-    LATE, LATE_BECAUSE, LOAD_CPU, LOAD_CPU_BECAUSE, LOAD_WAIT_BECAUSE, MATTERS, MATTERS_BECAUSE,
+    FAILURES, FAILURES_BECAUSE, LATE, LATE_BECAUSE, LOAD_CPU, LOAD_CPU_BECAUSE, LOAD_WAIT_BECAUSE,
+    MATTERS, MATTERS_BECAUSE,
 };
 use crate::words::percent;
 
@@ -38,6 +39,13 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
         (MATTERS, MATTERS_BECAUSE),
     )
     .from(&[names::LOAD_GC_PAUSE]);
+    let no_port = Test::at_least(
+        "samples for which the load generator's machine had no port left",
+        evidence.without_port(),
+        Unit::Share,
+        (FAILURES, FAILURES_BECAUSE),
+    )
+    .from(&["errors.by_code"]);
     let delay = evidence
         .start_delay_s
         .zip(evidence.mean_s)
@@ -65,12 +73,13 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
             late.speaks_for.or(Some(false)),
             waits.speaks_for.or(Some(false)),
             stopped.speaks_for.or(Some(false)),
+            no_port.speaks_for.or(Some(false)),
         ]),
     };
     let says = match (evidence.trial, told) {
         (None, _) => "There was no load generator: this is a watch.".to_owned(),
         (_, Some(told)) => format!("The run's own check says: {told}."),
-        _ => says(&used, &late, &waits, &stopped),
+        _ => says(&used, &late, &waits, &stopped, &no_port),
     };
     Hypothesis::new(
         "load-tool",
@@ -81,10 +90,15 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
     .test(late)
     .test(waits)
     .test(stopped)
+    .test(no_port)
     .test(delayed)
     .idea(
         "second-tool",
         "half the users on a second machine: if the throughput grows, the first one was the limit",
+    )
+    .idea(
+        "keep-alive",
+        "the same load with connections that are kept: without a port for each request none can be missing",
     )
     .idea(
         "more-cpus",
@@ -109,9 +123,10 @@ fn wait_share(evidence: &Evidence) -> Option<f64> {
     Some(evidence.signal(names::LOAD_WAIT)? / slices / evidence.mean_s?)
 }
 
-fn says(used: &Test, late: &Test, waits: &Test, stopped: &Test) -> String {
+fn says(used: &Test, late: &Test, waits: &Test, stopped: &Test, no_port: &Test) -> String {
     let paused = stopped.figure.filter(|_| stopped.speaks());
     let waited = waits.figure.filter(|_| waits.speaks());
+    let without = no_port.figure.filter(|_| no_port.speaks());
     let parts = [
         used.figure
             .map(|used| format!("it used {} of its CPUs", percent(used))),
@@ -129,6 +144,12 @@ fn says(used: &Test, late: &Test, waits: &Test, stopped: &Test) -> String {
                 percent(share)
             )
         }),
+        without.map(|share| {
+            format!(
+                "its machine had no port left for {} of the samples: each closed connection keeps one for a minute (TIME_WAIT)",
+                percent(share)
+            )
+        }),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() {
@@ -140,7 +161,7 @@ fn says(used: &Test, late: &Test, waits: &Test, stopped: &Test) -> String {
 
 #[cfg(test)]
 mod tests {
-    use weir_record::{Invalid, InvalidReason};
+    use weir_record::{Errors, Invalid, InvalidReason};
 
     use super::*;
     use crate::evidence::made::evidence;
@@ -203,6 +224,22 @@ mod tests {
         assert_eq!(found.verdict, Verdict::Supported);
         let why = "its own collector had stopped it for 30 % of the time.";
         assert!(found.says.ends_with(why), "{}", found.says);
+    }
+
+    /// A connection for each request, 28,000 of them in a minute.
+    #[test]
+    fn a_machine_without_a_port_left_is_the_load_tools() {
+        let mut made = evidence(&[]);
+        let code = "Non HTTP response code: java.net.BindException";
+        made.errors = Some(Errors {
+            count: 40,
+            share: 0.4,
+            by_code: [(code.to_owned(), 40)].into(),
+        });
+        let found = load_tool(&made);
+        assert_eq!(found.verdict, Verdict::Supported, "{found:#?}");
+        assert!(found.says.contains("no port left for 40 %"), "{found:#?}");
+        assert_eq!(made.lost(), Some(0.0), "the network loses none of them");
     }
 
     #[test]

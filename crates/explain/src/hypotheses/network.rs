@@ -56,6 +56,13 @@ pub(crate) fn network(evidence: &Evidence, held: bool) -> Hypothesis {
         (FAILURES, FAILURES_BECAUSE),
     )
     .from(&["errors.by_code"]);
+    let unknown_host = Test::at_least(
+        "samples whose host was not found by its name",
+        evidence.unknown_host(),
+        Unit::Share,
+        (FAILURES, FAILURES_BECAUSE),
+    )
+    .from(&["errors.by_code"]);
     let refused_by_limit = evidence.refuses(CONNECTIONS);
     // Much that is sent again while no request waits for it belongs to somebody else's connections.
     let seen = all_of(&[per_request.speaks_for, p99.speaks_for]);
@@ -71,13 +78,14 @@ pub(crate) fn network(evidence: &Evidence, held: bool) -> Hypothesis {
             .speaks_for
             .map(|failed| failed && !refused_by_limit)
             .or(Some(false)),
+        unknown_host.speaks_for.or(Some(false)),
     ]);
     let says = says(
         verdict,
         evidence,
         again,
         held,
-        [&not_accepted, &refused_at_the_door, &failed],
+        [&not_accepted, &refused_at_the_door, &failed, &unknown_host],
     );
     Hypothesis::new("network", "The network loses packets, or connections find no place at the server's door")
         .share(share)
@@ -89,6 +97,7 @@ pub(crate) fn network(evidence: &Evidence, held: bool) -> Hypothesis {
         .test(refused_at_the_door)
         .test(overflows(evidence))
         .test(failed)
+        .test(unknown_host)
         .idea("loopback", "the same load from the server's own machine, over the loopback: if the time stays, it was not the network")
         .idea("capture", "`tcpdump` on both sides during 10 s: a packet that one side sent and the other never saw")
         .verdict(verdict, says)
@@ -169,7 +178,7 @@ fn says(
     evidence: &Evidence,
     again: Option<SentAgain>,
     held: bool,
-    [not_accepted, dropped, failed]: [&Test; 3],
+    [not_accepted, dropped, failed, unknown_host]: [&Test; 4],
 ) -> String {
     let at_the_door = not_accepted.speaks().then(|| {
         let behind = if held {
@@ -182,24 +191,20 @@ fn says(
             number(accepting(evidence).unwrap_or_default())
         )
     });
-    let Some(again) = again else {
-        let unknown = "what was sent again on the network was not recorded: the server's machine was not watched";
-        let parts: Vec<String> = at_the_door
-            .into_iter()
-            .chain([unknown.to_owned()])
-            .collect();
-        return format!("{}.", capital(&parts.join("; ")));
-    };
-    let rates = format!(
-        "{} segments/s were sent again, {} SYN/s among them",
-        number(again.all()),
-        number(again.syn)
-    );
-    let timers = evidence.share_of_requests(Some(again.waiting()));
-    let mut parts = vec![match timers {
-        Some(share) => format!("{rates}: at most {} of the requests' time", percent(share)),
-        None => rates,
-    }];
+    let mut parts: Vec<String> = again
+        .map(|again| {
+            let rates = format!(
+                "{} segments/s were sent again, {} SYN/s among them",
+                number(again.all()),
+                number(again.syn)
+            );
+            match evidence.share_of_requests(Some(again.waiting())) {
+                Some(share) => format!("{rates}: at most {} of the requests' time", percent(share)),
+                None => rates,
+            }
+        })
+        .into_iter()
+        .collect();
     parts.extend(at_the_door);
     if dropped.speaks() {
         parts.push(format!(
@@ -218,10 +223,19 @@ fn says(
             percent(failed.figure.unwrap_or_default())
         ));
     }
-    if verdict == Verdict::NotMeasured {
+    if unknown_host.speaks() {
+        parts.push(format!(
+            "the host of {} of the samples was not found by its name (DNS, or the hosts file of the load generator's machine)",
+            percent(unknown_host.figure.unwrap_or_default())
+        ));
+    }
+    if again.is_none() {
+        let unknown = "what was sent again on the network was not recorded: the server's machine was not watched";
+        parts.push(unknown.to_owned());
+    } else if verdict == Verdict::NotMeasured {
         parts.push("how many requests that is among was not recorded".to_owned());
     }
-    format!("{}.", parts.join("; "))
+    format!("{}.", capital(&parts.join("; ")))
 }
 
 #[cfg(test)]
@@ -311,18 +325,31 @@ mod tests {
 
     #[test]
     fn failed_connections_are_told_from_other_errors() {
-        let failing = |code: &str| {
-            let mut made = evidence(&QUIET);
+        let failing = |signals: &[(&str, f64)], code: &str| {
+            let mut made = evidence(signals);
             made.errors = Some(weir_record::Errors {
                 count: 10,
                 share: 0.1,
                 by_code: [(code.to_owned(), 10)].into(),
             });
-            network(&made, false).verdict
+            network(&made, false)
         };
         let reset = "Non HTTP response code: java.net.SocketException";
-        assert_eq!(failing(reset), Verdict::Supported);
-        assert_eq!(failing("503"), Verdict::NotSupported);
+        let unknown = "Non HTTP response code: java.net.UnknownHostException";
+        for (code, says) in [
+            (reset, "10 % of the samples failed to connect"),
+            (unknown, "the host of 10 % of the samples was not found"),
+        ] {
+            for signals in [&QUIET[..], &[]] {
+                let found = failing(signals, code);
+                assert_eq!(found.verdict, Verdict::Supported, "{found:#?}");
+                let told = found.says.to_lowercase();
+                assert!(told.contains(&says.to_lowercase()), "{found:#?}");
+            }
+        }
+        assert_eq!(failing(&QUIET, "503").verdict, Verdict::NotSupported);
+        let no_port = failing(&QUIET, "Non HTTP response code: java.net.BindException");
+        assert_eq!(no_port.verdict, Verdict::NotSupported, "no packet was lost");
     }
 
     #[test]
