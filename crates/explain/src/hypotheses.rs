@@ -18,7 +18,14 @@ pub(crate) mod spawn_rate;
 
 use crate::evidence::Evidence;
 use crate::hypothesis::{Test, Unit};
-use crate::threshold::{MATTERS, MATTERS_BECAUSE, WAITING_MIN, WAITING_MIN_BECAUSE};
+use crate::threshold::{
+    FAILURES, FAILURES_BECAUSE, MATTERS, MATTERS_BECAUSE, WAITING_MIN, WAITING_MIN_BECAUSE,
+};
+
+/// The test that so large a share of the samples failed in this way.
+pub(crate) fn failing_test(what: &str, share: Option<f64>) -> Test {
+    Test::at_least(what, share, Unit::Share, (FAILURES, FAILURES_BECAUSE)).from(&["errors.by_code"])
+}
 
 /// The test that so many threads or requests wait on average: as a share of the requests in flight,
 /// or, where these are not known, as their number.

@@ -3,10 +3,10 @@
 use weir_record::names;
 
 use crate::evidence::Evidence;
+use crate::hypotheses::failing_test;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, any_of};
 use crate::threshold::{
-    FAILURES, FAILURES_BECAUSE, LATE, LATE_BECAUSE, LOAD_CPU, LOAD_CPU_BECAUSE, LOAD_WAIT_BECAUSE,
-    MATTERS, MATTERS_BECAUSE,
+    LATE, LATE_BECAUSE, LOAD_CPU, LOAD_CPU_BECAUSE, LOAD_WAIT_BECAUSE, MATTERS, MATTERS_BECAUSE,
 };
 use crate::words::percent;
 
@@ -39,13 +39,10 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
         (MATTERS, MATTERS_BECAUSE),
     )
     .from(&[names::LOAD_GC_PAUSE]);
-    let no_port = Test::at_least(
+    let no_port = failing_test(
         "samples for which the load generator's machine had no port left",
         evidence.without_port(),
-        Unit::Share,
-        (FAILURES, FAILURES_BECAUSE),
-    )
-    .from(&["errors.by_code"]);
+    );
     let delay = evidence
         .start_delay_s
         .zip(evidence.mean_s)

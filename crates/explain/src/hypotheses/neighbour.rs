@@ -18,12 +18,9 @@ pub(crate) fn neighbour(evidence: &Evidence) -> Hypothesis {
         (FOREIGN, FOREIGN_BECAUSE),
     )
     .from(&["cpu", "target.cpu.user", "target.cpu.system", "load.cpu"]);
-    let waits = waiting_test(
-        evidence,
-        "ready to run, waiting for a CPU",
-        requests_for_cpu(evidence),
-    )
-    .from(&["target.run-queue-wait", names::ARRIVAL_CPU_WAIT]);
+    let waiting = requests_for_cpu(evidence);
+    let waits = waiting_test(evidence, "ready to run, waiting for a CPU", waiting)
+        .from(&["target.run-queue-wait", names::ARRIVAL_CPU_WAIT]);
     let verdict = match all_of(&[used.speaks_for, waits.speaks_for]) {
         Some(true) => Verdict::Supported,
         Some(false) => Verdict::NotSupported,
@@ -33,7 +30,7 @@ pub(crate) fn neighbour(evidence: &Evidence) -> Hypothesis {
         None => "Whose work ran on the server's CPUs was not recorded: name the server's process."
             .to_owned(),
         Some(foreign) => {
-            let waiting = waits.figure.map_or_else(String::new, |_| {
+            let meanwhile = waits.figure.map_or_else(String::new, |_| {
                 let waited = if waits.speaks() {
                     "waited"
                 } else {
@@ -46,7 +43,7 @@ pub(crate) fn neighbour(evidence: &Evidence) -> Hypothesis {
                 _ => ", the load generator left out",
             };
             format!(
-                "Others used {} of the server's CPUs{load}{waiting}.",
+                "Others used {} of the server's CPUs{load}{meanwhile}.",
                 percent(foreign)
             )
         }
@@ -56,9 +53,7 @@ pub(crate) fn neighbour(evidence: &Evidence) -> Hypothesis {
         .zip(evidence.signal("cpu"))
         .filter(|(_, busy)| *busy > 0.0)
         .map(|(foreign, busy)| (foreign / busy).min(1.0));
-    let waited = requests_for_cpu(evidence)
-        .zip(blame)
-        .map(|(wait, blame)| wait * blame);
+    let waited = waiting.zip(blame).map(|(wait, blame)| wait * blame);
     Hypothesis::new("neighbour", "Another process of the machine uses the server's CPUs")
         .share(evidence.share_of_requests(waited))
         .test(used)

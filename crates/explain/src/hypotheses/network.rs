@@ -1,12 +1,9 @@
 //! The network loses packets, or connections find no place at the server's door.
 
 use crate::evidence::{CONNECTIONS, Evidence};
-use crate::hypotheses::waiting_test;
+use crate::hypotheses::{failing_test, waiting_test};
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of, any_of};
-use crate::threshold::{
-    FAILURES, FAILURES_BECAUSE, IN_P99, IN_P99_BECAUSE, P99_HAS_TIMER_BECAUSE, RETRANSMISSION_S,
-    SYN_S,
-};
+use crate::threshold::{IN_P99, IN_P99_BECAUSE, P99_HAS_TIMER_BECAUSE, RETRANSMISSION_S, SYN_S};
 use crate::words::{capital, number, percent};
 
 /// `held`: something else holds those that have a place in the server, so that a queue at its door
@@ -49,20 +46,14 @@ pub(crate) fn network(evidence: &Evidence, held: bool) -> Hypothesis {
         (IN_P99, "the client then tries again after a second (RFC 6298), and the 99th percentile is one of these"),
     )
     .from(&["tcp.listen-drops"]);
-    let failed = Test::at_least(
+    let failed = failing_test(
         "samples that could not connect or lost their connection",
         evidence.lost(),
-        Unit::Share,
-        (FAILURES, FAILURES_BECAUSE),
-    )
-    .from(&["errors.by_code"]);
-    let unknown_host = Test::at_least(
+    );
+    let unknown_host = failing_test(
         "samples whose host was not found by its name",
         evidence.unknown_host(),
-        Unit::Share,
-        (FAILURES, FAILURES_BECAUSE),
-    )
-    .from(&["errors.by_code"]);
+    );
     let refused_by_limit = evidence.refuses(CONNECTIONS);
     // Much that is sent again while no request waits for it belongs to somebody else's connections.
     let seen = all_of(&[per_request.speaks_for, p99.speaks_for]);
