@@ -38,7 +38,8 @@ const SETTINGS: [(&str, &str); 4] = [
     ("threads", "--threads"),
     ("pool.db", "--pool"),
 ];
-/// The one that needs a new start.
+/// The one that needs a new start. The kernel may have made less of it than was asked
+/// (`net.core.somaxconn`), which the server tells.
 const NEEDS_START: &str = "backlog";
 
 /// How to start the sample server.
@@ -75,6 +76,7 @@ pub struct Builtin {
     addresses: Addresses,
     agent: ureq::Agent,
     found: BTreeMap<String, f64>,
+    /// What was asked for last: of the backlog more than may be in force.
     current: BTreeMap<String, f64>,
 }
 
@@ -114,8 +116,17 @@ impl Builtin {
         // The load already knows the port, so the new server gets the same one.
         self.options.port = self.addresses.listen.port();
         (self.process, self.addresses) = launch(&self.options, limits)?;
-        self.current = self.read_limits()?;
+        let read = self.read_limits()?;
+        self.asked_for(limits, read);
         Ok(())
+    }
+
+    /// Keeps what the server says it has; of the backlog, what it was asked to have.
+    fn asked_for(&mut self, wanted: &BTreeMap<String, f64>, read: BTreeMap<String, f64>) {
+        self.current = read;
+        if let Some(asked) = wanted.get(NEEDS_START) {
+            self.current.insert(NEEDS_START.to_owned(), *asked);
+        }
     }
 
     fn read_limits(&self) -> Result<BTreeMap<String, f64>, TargetError> {
@@ -186,7 +197,8 @@ impl Server for Builtin {
                 changes.join("&")
             );
             let answer = self.agent.put(&url).send_empty();
-            self.current = read_answer(&url, answer)?;
+            let read = read_answer(&url, answer)?;
+            self.asked_for(&wanted, read);
         }
         Ok(())
     }

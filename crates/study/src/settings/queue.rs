@@ -11,6 +11,9 @@ const PATIENCE_S: f64 = 10.0;
 /// A connection attempt that finds the backlog full is tried again after one second (RFC 6298,
 /// section 2.1: initial retransmission time-out), which its user feels.
 const RETRY_S: f64 = 1.0;
+/// The largest backlog that a kernel leaves as it is unless told otherwise: `net.core.somaxconn`
+/// since Linux 5.4 (`ip-sysctl`, "somaxconn").
+const SOMAXCONN: f64 = 4_096.0;
 /// Connections of the check's users that may overlap with their next ones while they close.
 const OVERLAP: f64 = 1.1;
 
@@ -98,6 +101,26 @@ impl Front {
         if found >= need {
             return (found, format!("stays: {what}"));
         }
+        if need > SOMAXCONN {
+            let cut = "the kernel cuts it down to net.core.somaxconn of the server's machine, 4096 \
+                       unless set: raise that as well";
+            return (need, format!("{what}; {cut}"));
+        }
         (need, what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backlog_that_the_kernel_would_cut_down_says_so() {
+        let words = |throughput_per_s| {
+            let front = Front::new(throughput_per_s, 40, &[]);
+            front.backlog(100.0).1
+        };
+        assert!(words(4_097.0).contains("net.core.somaxconn"));
+        assert!(!words(4_096.0).contains("net.core.somaxconn"));
     }
 }

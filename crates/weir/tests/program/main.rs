@@ -30,6 +30,7 @@ mod recorded;
 mod recorded_http;
 #[path = "../support/rows.rs"]
 mod rows;
+mod sample_server;
 mod scripts_before;
 mod session;
 mod simulate;
