@@ -55,6 +55,10 @@ pub struct Diagnosis {
     /// What the run notes beside its figures, such as requests that were sent again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Findings of the study, by id, that rest on this trial and that the figures speak against:
+    /// one of the two is wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradicts: Vec<String>,
 }
 
 /// A part of the requests' time.
@@ -121,6 +125,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         first,
         summary,
         notes: evidence.notes.clone(),
+        contradicts: evidence.contradicts.clone(),
     }
 }
 

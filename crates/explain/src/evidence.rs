@@ -67,6 +67,8 @@ pub struct Evidence {
     pub spoilt: Vec<Invalid>,
     /// What the run notes beside its figures.
     pub notes: Vec<String>,
+    /// Findings of the study that the figures speak against, by id.
+    pub contradicts: Vec<String>,
     /// The kind of server, where it is known.
     pub(crate) kind: Option<String>,
     signals: BTreeMap<String, f64>,
@@ -121,6 +123,7 @@ impl Evidence {
             load_on_target: None,
             spoilt: record.reasons(),
             notes: record.notes.clone(),
+            contradicts: Vec::new(),
             kind: target.map(|target| target.server_kind().to_owned()),
             signals,
             not_read: record.not_read.clone(),
@@ -168,6 +171,7 @@ impl Evidence {
             load_on_target: None,
             spoilt: Vec::new(),
             notes: Vec::new(),
+            contradicts: Vec::new(),
             kind: None,
             limits: BTreeMap::new(),
             signals,
@@ -421,6 +425,7 @@ pub(crate) mod made {
             load_on_target: Some(false),
             spoilt: Vec::new(),
             notes: Vec::new(),
+            contradicts: Vec::new(),
             kind: None,
             signals: signals
                 .map(|(name, value)| ((*name).to_owned(), *value))

@@ -18,6 +18,7 @@
 //!
 //! No I/O, no clock. What it cannot know stands in `docs/concepts/why-is-it-slow.md`.
 
+mod agreement;
 mod arrival;
 mod decision;
 mod diagnosis;
@@ -31,6 +32,7 @@ mod threshold;
 mod without;
 mod words;
 
+pub use agreement::{contradicted, disagreement};
 pub use decision::{
     ByHand, Decision, Decisive, GarbageFree, NotRun, Planned, Response, Started, Starter,
     TrialFigures,

@@ -7,7 +7,6 @@
 //! `bench first-hour` are cases as well, each with one trial, and so are others that were written
 //! before any of them was played.
 
-mod agree;
 mod apart;
 mod beside;
 mod cases;
@@ -66,8 +65,6 @@ struct Played {
     found: Diagnosis,
     /// The hypothesis that comes first, with its stage where that is expected.
     first: String,
-    /// The result of the study.
-    result: PathBuf,
 }
 
 impl Place {
@@ -99,6 +96,9 @@ struct Diagnosis {
     response_mean_ms: Option<f64>,
     hypotheses: Vec<Hypothesis>,
     first: Option<String>,
+    /// Findings of the study that the hypotheses speak against.
+    #[serde(default)]
+    contradicts: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -106,12 +106,6 @@ struct Hypothesis {
     id: String,
     verdict: String,
     share: Option<f64>,
-}
-
-impl Hypothesis {
-    fn is_refused(&self) -> bool {
-        self.verdict == "not-supported"
-    }
 }
 
 /// Makes every case and compares what is found with what was made.
@@ -138,8 +132,8 @@ pub(crate) fn bench(workspace: &Workspace, options: &ExplainBench) -> Result<(),
         println!("\n== {name}");
         match bench.explain(&place) {
             Ok(played) => {
-                let against = agree::contradictions(&played.result, &played.found)?;
-                contradicted.extend(against.iter().map(|id| format!("{name} ({id})")));
+                let against = played.found.contradicts.iter();
+                contradicted.extend(against.map(|id| format!("{name} ({id})")));
                 if !expected.contains(&played.first.as_str()) {
                     wrong.push(name);
                 }
@@ -209,7 +203,7 @@ impl<'w> Bench<'w> {
     }
 
     fn explain(&self, place: &Place) -> Result<Played, TaskError> {
-        let (text, result) = match place {
+        let text = match place {
             Place::Study(case) => self.study(case)?,
             Place::Server(case) => self.server(case, USERS, Beside::Nothing)?,
             Place::Apart(apart) => self.server(&apart.case, apart.users, apart.beside)?,
@@ -226,21 +220,17 @@ impl<'w> Bench<'w> {
             Place::Study(_) => found.first.clone().unwrap_or_else(|| NONE.to_owned()),
             Place::Server(_) | Place::Apart(_) => Explained::of(&text)?.first,
         };
-        Ok(Played {
-            found,
-            first,
-            result,
-        })
+        Ok(Played { found, first })
     }
 
-    /// The explanation of a trial on a server that runs already, and where its result lies. What
-    /// happens beside it begins when it is warm.
+    /// The explanation of a trial on a server that runs already, as JSON. What happens beside it
+    /// begins when it is warm.
     fn server(
         &self,
         case: &first_hour::Case,
         users: u32,
         beside: Beside,
-    ) -> Result<(String, PathBuf), TaskError> {
+    ) -> Result<String, TaskError> {
         if case.server == Server::Node {
             provide(&[NODE])?;
         }
@@ -260,8 +250,8 @@ impl<'w> Bench<'w> {
         told
     }
 
-    /// The explanation of a study as JSON, and where its result lies.
-    fn study(&self, case: &Case) -> Result<(String, PathBuf), TaskError> {
+    /// The explanation of a study as JSON.
+    fn study(&self, case: &Case) -> Result<String, TaskError> {
         let runs = self.directory.join(case.name);
         // What an earlier bench has left could be taken for this one's.
         if runs.exists() {
@@ -280,17 +270,7 @@ impl<'w> Bench<'w> {
         explain
             .args(["explain", "last", "--json", "-", "--runs"])
             .arg(&runs);
-        let text = output(&mut explain)?;
-        let folder = fs::read_dir(&runs)
-            .map_err(TaskError::file("list", &runs))?
-            .filter_map(Result::ok)
-            .map(|entry| entry.path().join("result.json"))
-            .find(|result| result.is_file());
-        let result = folder.ok_or_else(|| TaskError::Form {
-            what: format!("the study of {}", case.name),
-            why: "it has no result".to_owned(),
-        })?;
-        Ok((text, result))
+        output(&mut explain)
     }
 
     /// The program, with what has to be around it.

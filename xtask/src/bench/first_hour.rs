@@ -112,13 +112,9 @@ impl Started {
         self.server.processes()
     }
 
-    /// What `weir explain` says of one trial with so many users, as JSON, and where the result of
-    /// that study lies. The study is the one that `weir init` writes.
-    pub(super) fn one_trial(
-        &self,
-        program: &Path,
-        users: u32,
-    ) -> Result<(String, PathBuf), TaskError> {
+    /// What `weir explain` says of one trial with so many users, as JSON. The study is the one that
+    /// `weir init` writes.
+    pub(super) fn one_trial(&self, program: &Path, users: u32) -> Result<String, TaskError> {
         let weir = typing(program, &self.place);
         run(&mut weir(&["init", &self.url, "--out", "study.toml"]))?;
         let study = self.place.join("study.toml");
@@ -130,19 +126,7 @@ impl Started {
         write(&study, &sweep)?;
         run_any_end(&mut weir(&["sweep", "study.toml", "--runs", "runs"]))?;
         let explain = ["explain", "last", "--json", "-", "--runs", "runs"];
-        let explained = output(&mut weir(&explain))?;
-        let runs = self.place.join("runs");
-        let result = fs::read_dir(&runs)
-            .map_err(TaskError::file("list", &runs))?
-            .filter_map(Result::ok)
-            .map(|entry| entry.path().join("result.json"))
-            .find(|result| result.is_file());
-        result
-            .map(|result| (explained, result))
-            .ok_or_else(|| TaskError::Form {
-                what: format!("the study in {}", self.place.display()),
-                why: "it has no result".to_owned(),
-            })
+        output(&mut weir(&explain))
     }
 }
 

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use weir_explain::{Evidence, contradicted, diagnose};
+use weir_record::{StudyResult, TrialRecord};
 
 /// How often something that is waited for is looked at.
 const LOOK: Duration = Duration::from_millis(20);
@@ -50,6 +52,32 @@ pub(crate) fn wait_for<T>(
 pub(crate) struct Place {
     directory: TempDir,
     outside: TempDir,
+}
+
+/// Whatever a test was about: what its studies found and what explains their trials must agree.
+impl Drop for Place {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            return;
+        }
+        let runs = fs::read_dir(self.path("weir-runs"));
+        for run in runs.into_iter().flatten().flatten() {
+            let result = fs::read(run.path().join("result.json")).unwrap_or_default();
+            // Files that a test has broken, and runs of other kinds.
+            let Ok(result) = serde_json::from_slice::<StudyResult>(&result) else {
+                continue;
+            };
+            let diagnosis = |trial: &TrialRecord| {
+                let target = Some(&result.target);
+                diagnose(&Evidence::of_trial(&result.run, trial, target, None))
+            };
+            for trial in &result.trials {
+                let (findings, trials) = (&result.findings, &result.trials);
+                let against = contradicted(findings, trials, trial.id, diagnosis);
+                assert!(against.is_empty(), "trial {}: {against:#?}", trial.id);
+            }
+        }
+    }
 }
 
 impl Place {

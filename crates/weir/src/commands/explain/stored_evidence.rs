@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use weir_explain::{Evidence, MachineCpus};
-use weir_record::{Role, RunDirectory, RunResult, TargetFacts, TrialRecord};
+use weir_explain::{Evidence, MachineCpus, contradicted, diagnose, disagreement};
+use weir_record::{Finding, Role, RunDirectory, RunResult, TargetFacts, TrialRecord};
 
 use crate::error::ExpectedError;
 use crate::job::RATE;
@@ -36,6 +36,7 @@ pub(super) fn read(
         machine: machine_cpus(&directory),
         target: None,
         is_held: false,
+        findings: Vec::new(),
         name,
     };
     if directory.single_path().is_file() {
@@ -57,6 +58,7 @@ pub(super) fn read(
     let run = Run {
         target,
         is_held,
+        findings: result.findings,
         ..run
     };
     run.evidence(&result.trials, trial)
@@ -79,6 +81,7 @@ fn of_file(named: &str, trial: Option<u32>) -> Result<Evidence, ExpectedError> {
         name: named.to_owned(),
         target: None,
         is_held: false,
+        findings: Vec::new(),
         machine: None,
     };
     run.evidence(&[result.trial], trial)
@@ -91,6 +94,8 @@ struct Run {
     /// Whether settings were found that hold: in the trials of their check requests wait because
     /// they are to.
     is_held: bool,
+    /// What the study found by itself.
+    findings: Vec<Finding>,
     machine: MachineCpus,
 }
 
@@ -123,7 +128,15 @@ impl Run {
                 check.id
             ));
         }
-        chosen.map(of).ok_or_else(|| {
+        let chosen = chosen.map(|trial| {
+            let diagnosis = |trial: &TrialRecord| diagnose(&of(trial));
+            let against = contradicted(&self.findings, trials, trial.id, diagnosis);
+            let mut evidence = of(trial);
+            evidence.notes.extend(disagreement(&against));
+            evidence.contradicts = against.iter().map(|finding| finding.id.clone()).collect();
+            evidence
+        });
+        chosen.ok_or_else(|| {
             let ids = ids
                 .iter()
                 .map(u32::to_string)
