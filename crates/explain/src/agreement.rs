@@ -10,7 +10,19 @@ use crate::hypothesis::Verdict;
 
 /// Findings that name a cause, and the hypotheses one of which must not be refused then.
 const SAME: [(&str, &[&str]); 12] = [
-    ("threads-saturated", &["limit", "locks"]),
+    // It says that threads are full, and not why: something behind them may hold those that are.
+    (
+        "threads-saturated",
+        &[
+            "limit",
+            "locks",
+            "cpu",
+            "disk",
+            "garbage-collection",
+            "neighbour",
+            "quota",
+        ],
+    ),
     ("pool-waits", &["limit"]),
     ("database-full", &["limit"]),
     ("refused-by-connections", &["limit"]),
