@@ -47,6 +47,18 @@ pub(crate) fn run_any_end(command: &mut Command) -> Result<(), TaskError> {
 /// the tally, not an error; tests that could not be built or run to their end count as one that
 /// failed.
 pub(crate) fn run_tests(command: &mut Command) -> Result<Tally, TaskError> {
+    count_tests(command, |line| println!("{line}"))
+}
+
+/// As `run_tests`, of tests beside which others run: what they say comes in one piece at their end.
+pub(crate) fn run_tests_beside_others(command: &mut Command) -> Result<Tally, TaskError> {
+    let mut held = String::new();
+    let tally = count_tests(command, |line| held.extend([line, "\n"]));
+    print!("{held}");
+    tally
+}
+
+fn count_tests(command: &mut Command, mut tell: impl FnMut(&str)) -> Result<Tally, TaskError> {
     announce(command);
     let mut child = command
         .stdin(Stdio::null())
@@ -59,7 +71,7 @@ pub(crate) fn run_tests(command: &mut Command) -> Result<Tally, TaskError> {
     for line in BufReader::new(output).split(b'\n') {
         let line = line.map_err(|source| start_error(command, source))?;
         let line = String::from_utf8_lossy(&line);
-        println!("{line}");
+        tell(&line);
         tally.add_line(&line, last.elapsed());
         last = Instant::now();
     }

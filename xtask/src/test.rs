@@ -10,12 +10,16 @@
 //! alone, because another program may have taken the processor from it; if it passes then, that is
 //! said at the end, with its name.
 
+use std::panic::resume_unwind;
+use std::process::Command;
+use std::thread;
+
 use crate::compare_jmeter;
 use crate::error::TaskError;
 use crate::needs::{
     BROWSER, C_COMPILER, HTTPD, IP, JAVA, MAVEN, NGINX, POSTGRESQL, PYTHON, SSHD, STRACE, provide,
 };
-use crate::process::{cargo, run_tests};
+use crate::process::{cargo, run_tests, run_tests_beside_others};
 use crate::steps::{Steps, spoken};
 use crate::tally::Tally;
 use crate::workspace::Workspace;
@@ -24,6 +28,8 @@ use crate::workspace::Workspace;
 const SYSTEM_TESTS: &str = "WEIR_SYSTEM_TESTS";
 /// The test programs whose tests load servers and measure.
 const MEASURING: &str = "system";
+/// The one whose tests build applications with Maven: for minutes, and nothing is timed.
+const BUILDING: &str = "system_build";
 /// What the names of those of their tests have in which Weir or what it has started is killed, so
 /// that nothing is measured.
 const KILLED: &str = "killed";
@@ -54,7 +60,7 @@ pub(crate) fn everything(workspace: &Workspace, steps: &mut Steps) -> Result<(),
 /// Most of the time of these goes by waiting for servers and loads that hardly use a CPU, so that
 /// twice as many run at a time as there are CPUs.
 fn workspace_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskError> {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
     let threads = (2 * cpus).to_string();
     part(steps, "unit and integration tests", |again| {
         let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
@@ -67,20 +73,37 @@ fn workspace_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, Ta
 }
 
 /// What measures runs one test at a time, because it would measure the others; the rest two at a
-/// time.
+/// time, and Maven's builds beside all of it.
 fn system_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskError> {
     let targets = system_targets(workspace)?;
-    let (measuring, others): (Vec<&str>, Vec<&str>) = targets
-        .iter()
-        .map(String::as_str)
-        .partition(|name| *name == MEASURING);
-    let mut run = |title: &str, targets: &[&str], filter: &[&str], at_once| {
-        let title = format!("system profile: {title}");
-        system_part(workspace, steps, &title, targets, filter, at_once)
+    let of = |kept: fn(&str) -> bool| -> Vec<&str> {
+        let names = targets.iter().map(String::as_str);
+        names.filter(|name| kept(name)).collect()
     };
-    let mut tally = run("servers", &others, &[], 2)?;
-    tally += run("studies that are killed", &measuring, &[KILLED], 2)?;
-    let measured = run("studies", &measuring, &["--skip", KILLED], 1)?;
+    let builds = SystemTests::new(of(|name| name == BUILDING), &[], 2);
+    let servers = SystemTests::new(of(|name| ![BUILDING, MEASURING].contains(&name)), &[], 2);
+    let killed = SystemTests::new(of(|name| name == MEASURING), &[KILLED], 2);
+    let measured = SystemTests::new(of(|name| name == MEASURING), &["--skip", KILLED], 1);
+
+    let title = "system profile: servers, and studies that are killed";
+    let mut tally = part(steps, title, |again| {
+        if !again.is_empty() {
+            let all = SystemTests::new(of(|_| true), &[], 1);
+            return all.run(workspace, again, run_tests);
+        }
+        thread::scope(|scope| {
+            let building = scope.spawn(|| builds.run(workspace, &[], run_tests_beside_others));
+            let mut tally = servers.run(workspace, &[], run_tests)?;
+            tally += killed.run(workspace, &[], run_tests)?;
+            tally += building
+                .join()
+                .unwrap_or_else(|panic| resume_unwind(panic))?;
+            Ok(tally)
+        })
+    })?;
+    let measured = part(steps, "system profile: studies", |again| {
+        measured.run(workspace, again, run_tests)
+    })?;
     tell_slowest(&measured);
     tally += measured;
     tally += part(steps, "system profile: plans in JMeter and here", |_| {
@@ -90,36 +113,51 @@ fn system_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskE
     Ok(tally)
 }
 
-fn system_part(
-    workspace: &Workspace,
-    steps: &mut Steps,
-    title: &str,
-    targets: &[&str],
-    filter: &[&str],
+/// How tests are run: with what they say at once, or at their end.
+type Run = fn(&mut Command) -> Result<Tally, TaskError>;
+
+/// Tests of the system profile that run together.
+struct SystemTests<'a> {
+    /// Test programs.
+    targets: Vec<&'a str>,
+    /// What is told to each of them, to choose among its tests.
+    filter: &'static [&'static str],
+    /// How many tests run at a time.
     at_once: u32,
-) -> Result<Tally, TaskError> {
-    if targets.is_empty() {
-        return Ok(Tally::default());
+}
+
+impl<'a> SystemTests<'a> {
+    fn new(targets: Vec<&'a str>, filter: &'static [&'static str], at_once: u32) -> Self {
+        Self {
+            targets,
+            filter,
+            at_once,
+        }
     }
-    // The whole workspace again, so that features unify as in the first part and nothing is built
-    // twice.
-    let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
-    for target in targets {
-        arguments.extend(["--test", target]);
-    }
-    part(steps, title, |again| {
-        let at_once = if again.is_empty() { at_once } else { 1 };
+
+    /// Runs them, or those of the names, alone.
+    fn run(&self, workspace: &Workspace, names: &[&str], run: Run) -> Result<Tally, TaskError> {
+        if self.targets.is_empty() {
+            return Ok(Tally::default());
+        }
+        // The whole workspace again, so that features unify as in the first part and nothing is
+        // built twice.
+        let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
+        for target in &self.targets {
+            arguments.extend(["--test", target]);
+        }
+        let at_once = if names.is_empty() { self.at_once } else { 1 };
         let at_once = format!("--test-threads={at_once}");
-        let mut arguments = arguments.clone();
         arguments.extend(["--", &at_once]);
-        if again.is_empty() {
-            arguments.extend(filter);
+        if names.is_empty() {
+            arguments.extend(self.filter);
         } else {
             arguments.push("--exact");
-            arguments.extend(again);
+            arguments.extend(names);
         }
-        run_tests(cargo(&workspace.root, &arguments).env(SYSTEM_TESTS, "1"))
-    })
+        let mut command = cargo(&workspace.root, &arguments);
+        run(command.env(SYSTEM_TESTS, "1"))
+    }
 }
 
 /// Names of the test programs that belong to the system profile, each once.
