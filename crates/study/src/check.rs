@@ -247,6 +247,16 @@ fn check(
     }
 }
 
+/// Whether everything that is missed is missed by less than the trials can tell.
+pub(crate) fn may_hold(held: &Held) -> bool {
+    held.requirements.iter().all(|requirement| {
+        let interval = requirement.low..=requirement.high;
+        let mut bounds = requirement.bounds.iter();
+        requirement.met
+            || requirement.low < requirement.high && bounds.any(|bound| interval.contains(bound))
+    })
+}
+
 fn mean(trials: &[&TrialRecord], of: impl Fn(&TrialRecord) -> Option<f64>) -> Option<f64> {
     let values: Option<Vec<f64>> = trials.iter().map(|trial| of(trial)).collect();
     let values = values.filter(|values| !values.is_empty())?;

@@ -1,6 +1,6 @@
 //! From the answer to settings that hold: proposed by the model, confirmed by trials.
 
-use weir_record::{Held, Level, Levels, Role, TargetFacts, TrialRecord};
+use weir_record::{Held, Level, Levels, Role, TargetFacts, TrialRecord, Window};
 
 use crate::check::{self, Expected, SURPLUS, WAITING_BELOW};
 use crate::file::FindSpec;
@@ -12,6 +12,11 @@ use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 
 /// Trials of the check at most.
 pub(crate) const CONFIRM_MAX: usize = 5;
+/// Trials of settings that missed by less than one trial can tell. Their number does not depend on
+/// how they come out, so that repeating is no way to be lucky.
+const NEAR_MISS_TRIALS: usize = 3;
+/// More trials that they get where no other settings hold, at most.
+pub(crate) const NEAR_MISS_MORE: usize = NEAR_MISS_TRIALS - 1;
 /// The fitted CPU may exceed the goal by this without another trial.
 const FITTED_ABOVE: f64 = 0.0075;
 /// Threads are chosen to keep this share of the answer's CPU, so that the check's 97 % of its
@@ -43,6 +48,14 @@ struct Attempt {
     record: TrialRecord,
 }
 
+/// All that were tried under the users of the check.
+struct Attempts {
+    users: u32,
+    expected: Expected,
+    facts: TargetFacts,
+    all: Vec<Attempt>,
+}
+
 /// Tries thread limits under half as many users again until one holds. Nothing is learned when no
 /// number of threads keeps the CPU at the goal; what was learned stays when a trial stops the
 /// study.
@@ -58,21 +71,25 @@ pub(crate) fn confirm(
     let Some(mut search) = ThreadSearch::new(&demand, goal) else {
         return Ok(());
     };
-    let users = f64::from(users_of_check(at));
-    let front = front(spec, trials, &demand, goal, users);
-    let expected = Expected {
-        cpu: goal,
-        throughput_per_s: at.throughput_per_s,
-        think_s: demand.think_s,
+    let users = users_of_check(at);
+    let front = front(spec, trials, &demand, goal, f64::from(users));
+    let mut attempts = Attempts {
+        users,
+        expected: Expected {
+            cpu: goal,
+            throughput_per_s: at.throughput_per_s,
+            think_s: demand.think_s,
+        },
+        facts: facts.clone(),
+        all: Vec::new(),
     };
-    let mut attempts: Vec<Attempt> = Vec::new();
     let mut threads = search.largest(KEEP * at.cpu);
-    while attempts.len() < CONFIRM_MAX {
+    while attempts.all.len() < CONFIRM_MAX {
         let because = because(&search, &demand, threads);
         let mut settings = Settings::around(threads, because, &demand, &front, &facts);
         settings.add_missing(raise::settings(trials.raised(), &facts));
         // The cost at the answer is measured last, if the budget still reaches for it.
-        let later_s = if attempts.is_empty() {
+        let later_s = if attempts.all.is_empty() {
             least_cost_s(spec.window)
         } else {
             0.0
@@ -80,21 +97,11 @@ pub(crate) fn confirm(
         let Some(window) = trials.window(spec.window, Effort::Full, later_s) else {
             break;
         };
-        let record = trials.run(&Wanted {
-            role: Role::Check,
-            case: None,
-            levels: levels(users as u32, &settings, &facts),
-            window,
-            why: &format!("whether {threads} threads hold {users} users"),
-        })?;
-        search.add(threads, &record);
-        let short = add_missing(&mut demand, &record);
-        attempts.push(Attempt {
-            threads,
-            settings,
-            record,
-        });
-        let (best_threads, best) = best(&attempts, &expected, &facts);
+        let why = format!("whether {threads} threads hold {users} users");
+        let record = attempts.run(trials, threads, settings, window, &why)?;
+        search.add(threads, record);
+        let short = add_missing(&mut demand, record);
+        let (best_threads, best) = attempts.best();
         let next = search.largest(KEEP * at.cpu);
         let settled = best.held.passed
             && next <= best_threads
@@ -107,7 +114,7 @@ pub(crate) fn confirm(
         }
         threads = next;
     }
-    Ok(())
+    attempts.repeat_near_miss(spec, trials, learned)
 }
 
 /// The level of users of the check.
@@ -172,26 +179,100 @@ fn add_missing(demand: &mut Demand, record: &TrialRecord) -> bool {
     short
 }
 
-/// The proposal with the most threads that holds, else the last one. All trials of the same
-/// proposal are judged together, so that repeating it is no way to be lucky.
-fn best(attempts: &[Attempt], expected: &Expected, facts: &TargetFacts) -> (u32, Confirmed) {
-    let judged = |attempt: &Attempt| {
-        let same: Vec<&TrialRecord> = attempts
+impl Attempts {
+    /// Runs a trial of a proposal.
+    fn run(
+        &mut self,
+        trials: &mut Trials<'_>,
+        threads: u32,
+        settings: Settings,
+        window: Window,
+        why: &str,
+    ) -> Result<&TrialRecord, Stop> {
+        let record = trials.run(&Wanted {
+            role: Role::Check,
+            case: None,
+            levels: levels(self.users, &settings, &self.facts),
+            window,
+            why,
+        })?;
+        self.all.push(Attempt {
+            threads,
+            settings,
+            record,
+        });
+        Ok(&self.all[self.all.len() - 1].record)
+    }
+
+    /// Where nothing holds, what could hold for all that its trials can tell gets some more.
+    fn repeat_near_miss(
+        &mut self,
+        spec: &FindSpec,
+        trials: &mut Trials<'_>,
+        learned: &mut Option<Confirmed>,
+    ) -> Result<(), Stop> {
+        let Some(near) = self.near_miss() else {
+            return Ok(());
+        };
+        let (threads, settings) = (near.threads, near.settings.clone());
+        let why = format!(
+            "again whether {threads} threads hold {} users: they missed by less than so few trials can tell",
+            self.users
+        );
+        for _ in self.same(&settings).len()..NEAR_MISS_TRIALS {
+            let Some(window) = trials.window(spec.window, Effort::Full, 0.0) else {
+                break;
+            };
+            self.run(trials, threads, settings.clone(), window, &why)?;
+            *learned = Some(self.best().1);
+        }
+        Ok(())
+    }
+
+    /// The proposal with the most threads that holds, else the last one.
+    fn best(&self) -> (u32, Confirmed) {
+        let judged = |attempt: &Attempt| (attempt.threads, self.judge(attempt));
+        let mut all = self.all.iter().map(judged).collect::<Vec<_>>();
+        let last = all.pop().expect("a proposal was tried");
+        all.into_iter()
+            .chain(std::iter::once(last.clone()))
+            .filter(|(_, confirmed)| confirmed.held.passed)
+            .max_by_key(|(threads, _)| *threads)
+            .unwrap_or(last)
+    }
+
+    /// Where none holds: the one with the most threads of those that could.
+    fn near_miss(&self) -> Option<&Attempt> {
+        let judged = self
+            .all
             .iter()
-            .filter(|other| other.settings.limits == attempt.settings.limits)
-            .map(|other| &other.record)
-            .collect();
+            .map(|attempt| (attempt, self.judge(attempt).held));
+        let judged: Vec<_> = judged.collect();
+        if judged.iter().any(|(_, held)| held.passed) {
+            return None;
+        }
+        let near = judged.into_iter().filter(|(_, held)| check::may_hold(held));
+        near.map(|(attempt, _)| attempt)
+            .max_by_key(|attempt| attempt.threads)
+    }
+
+    /// All trials of the same proposal are judged together, so that repeating it is no way to be
+    /// lucky.
+    fn judge(&self, attempt: &Attempt) -> Confirmed {
+        let same = self.same(&attempt.settings);
         let mut settings = attempt.settings.clone();
         let ids: Vec<u32> = same.iter().map(|record| record.id).collect();
         settings.add_trials(&ids);
-        let held = check::judge(&same, expected, facts);
-        (attempt.threads, Confirmed { settings, held })
-    };
-    let mut all = attempts.iter().map(judged).collect::<Vec<_>>();
-    let last = all.pop().expect("a proposal was tried");
-    all.into_iter()
-        .chain(std::iter::once(last.clone()))
-        .filter(|(_, confirmed)| confirmed.held.passed)
-        .max_by_key(|(threads, _)| *threads)
-        .unwrap_or(last)
+        let held = check::judge(&same, &self.expected, &self.facts);
+        Confirmed { settings, held }
+    }
+
+    /// The trials of a proposal.
+    fn same(&self, settings: &Settings) -> Vec<&TrialRecord> {
+        let same = self
+            .all
+            .iter()
+            .filter(|attempt| attempt.settings.limits == settings.limits);
+        same.map(|attempt| &attempt.record).collect()
+    }
 }

@@ -20,6 +20,12 @@ const ROUGH_PRECISION: f64 = 0.05;
 /// … and it takes at most so much longer than the shortest window.
 const ROUGH_EXTRA: Duration = Duration::from_secs(5);
 
+/// A window that may vary holds at least so many of the longest requests one after the other, so
+/// that those cut off at its ends are few …
+const LEAST_OF_LONGEST: u32 = 6;
+/// … and may become as long as so many.
+const MOST_OF_LONGEST: u32 = 12;
+
 /// Why a study goes no further.
 #[derive(Debug)]
 pub(crate) enum Stop {
@@ -284,18 +290,34 @@ impl<'a> Trials<'a> {
             window.max = window.max.min(window.min + ROUGH_EXTRA);
             window.precision = window.precision.max(ROUGH_PRECISION);
         }
+        if let Some(request) = self.longest_request().filter(|_| effort == Effort::Full) {
+            window.min = window.min.max(LEAST_OF_LONGEST * request);
+            window.max = window.max.max(MOST_OF_LONGEST * request);
+        }
         let Some(left) = self.left_s() else {
             return Some(window);
         };
         let longest = left - reserve_s - DRAIN_S - window.warm_up_min.as_secs_f64();
-        if longest < window.min.as_secs_f64() {
+        if longest < wished.min.as_secs_f64() {
             return None;
         }
+        window.min = window.min.min(Duration::from_secs_f64(longest));
         // A second longer than the shortest, so that the window still counts as one that varies
         // and is tested for steadiness.
         let longest = Duration::from_secs_f64(longest).max(window.min + Duration::from_secs(1));
         window.max = window.max.min(longest);
         Some(window)
+    }
+
+    /// How long the slowest hundredth of the requests takes where the load is lightest: what no
+    /// queue has made longer.
+    fn longest_request(&self) -> Option<Duration> {
+        let valid = self.records.iter().filter(|trial| trial.valid);
+        let p99_ms = valid
+            .map(|trial| trial.response_time_ms.p99)
+            .filter(|p99| *p99 > 0.0)
+            .min_by(f64::total_cmp)?;
+        Duration::try_from_secs_f64(p99_ms / 1e3).ok()
     }
 }
 

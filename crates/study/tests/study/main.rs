@@ -11,6 +11,7 @@ mod environments;
 mod gate;
 mod limits;
 mod matters;
+mod near_miss;
 mod rate;
 mod search_accuracy;
 mod search_outside;

@@ -1,0 +1,96 @@
+//! Settings that miss their check by less than its trials can tell.
+
+use crate::support::{Altered, Analytic};
+use weir_record::{
+    NoObserver, Role, Treatment, TrialError, TrialObserver, TrialRecord, TrialRunner as _,
+};
+use weir_stats::{Estimate, Method};
+use weir_study::{FindSpec, Outcome, find};
+
+const THINK_S: f64 = 0.2;
+
+/// Tunes a server (35 users at 80 %) that does a little less under a limit than its model says, as
+/// where the limit shifts the mix of requests. Its throughput is known to this share of itself.
+fn tuned(half_width: f64) -> Outcome {
+    let server = Analytic::new(1, THINK_S, 0.01, 0.2);
+    let trial = move |server: &mut Analytic,
+                      treatment: &Treatment,
+                      observer: &mut dyn TrialObserver|
+          -> Result<TrialRecord, TrialError> {
+        let mut record = server.run(treatment, observer)?;
+        if record.role == Role::Check {
+            let less = (record.throughput_per_s - 76.0).max(0.0);
+            record.throughput_per_s -= less;
+            // Who does not think meanwhile waits.
+            *record
+                .signals
+                .get_mut("request-queue.waiting")
+                .expect("a queue") += less * THINK_S;
+            if let Some(cpu) = &mut record.cpu {
+                cpu.total = 0.74;
+            }
+            for (name, value) in [("throughput_per_s", record.throughput_per_s), ("cpu", 0.74)] {
+                let known = Estimate {
+                    value,
+                    low: value * (1.0 - half_width),
+                    high: value * (1.0 + half_width),
+                    confidence: 0.95,
+                    count: 30,
+                    method: Method::BatchMeans,
+                };
+                record.intervals.insert(name.to_owned(), known);
+            }
+        }
+        Ok(record)
+    };
+    let spec = FindSpec {
+        budget: None,
+        ..FindSpec::default()
+    };
+    find(&spec, &mut Altered { server, trial }, &mut NoObserver)
+}
+
+#[test]
+fn what_could_hold_is_tried_until_it_has_three_trials() {
+    let found = tuned(0.05);
+    let held = found.held.as_ref().expect("a check");
+    assert_eq!(held.trials.len(), 3, "{held:#?}");
+    let sure = tuned(0.001);
+    let held = sure.held.as_ref().expect("a check");
+    assert!(held.trials.len() < 3, "{held:#?}");
+    assert!(!held.passed);
+}
+
+/// Twenty seconds a request with the lightest load: a window of 15 to 30 s would hold one.
+#[test]
+fn a_window_that_may_vary_follows_the_longest_requests() {
+    let server = Analytic::new(1, 1.0, 0.01, 20.0);
+    let mut windows = Vec::new();
+    let trial = |server: &mut Analytic,
+                 treatment: &Treatment,
+                 observer: &mut dyn TrialObserver|
+     -> Result<TrialRecord, TrialError> {
+        windows.push((treatment.role, treatment.window));
+        let mut record = server.run(treatment, observer)?;
+        record.response_time_ms.p99 = record.response_time_ms.mean;
+        Ok(record)
+    };
+    let spec = FindSpec {
+        budget: None,
+        within: (1, 4000),
+        ..FindSpec::default()
+    };
+    let found = find(&spec, &mut Altered { server, trial }, &mut NoObserver);
+    let checks = windows.iter().filter(|(role, _)| *role == Role::Check);
+    let lengths: Vec<(u64, u64)> = checks
+        .map(|(_, window)| (window.min.as_secs(), window.max.as_secs()))
+        .collect();
+    assert!(!lengths.is_empty(), "{}", found.summary);
+    for (min, max) in lengths {
+        assert!(
+            (120..150).contains(&min) && (240..300).contains(&max),
+            "{min} to {max}"
+        );
+    }
+    assert!(windows[0].1.max.as_secs() <= 30, "nothing is known yet");
+}
