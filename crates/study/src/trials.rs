@@ -25,6 +25,8 @@ const ROUGH_EXTRA: Duration = Duration::from_secs(5);
 const LEAST_OF_LONGEST: u32 = 6;
 /// … and may become as long as so many.
 const MOST_OF_LONGEST: u32 = 12;
+/// … as far as this part of what is left of the budget reaches: a search needs several trials.
+const LONGEST_OF_BUDGET: f64 = 4.0;
 
 /// Why a study goes no further.
 #[derive(Debug)]
@@ -291,8 +293,15 @@ impl<'a> Trials<'a> {
             window.precision = window.precision.max(ROUGH_PRECISION);
         }
         if let Some(request) = self.longest_request().filter(|_| effort == Effort::Full) {
-            window.min = window.min.max(LEAST_OF_LONGEST * request);
-            window.max = window.max.max(MOST_OF_LONGEST * request);
+            let affordable = |wished: Duration, times: u32| {
+                let most = self
+                    .left_s()
+                    .map_or(f64::INFINITY, |left| left / LONGEST_OF_BUDGET);
+                let most = Duration::try_from_secs_f64(most).unwrap_or(Duration::MAX);
+                wished.max((times * request).min(most))
+            };
+            window.min = affordable(window.min, LEAST_OF_LONGEST);
+            window.max = affordable(window.max, MOST_OF_LONGEST);
         }
         let Some(left) = self.left_s() else {
             return Some(window);

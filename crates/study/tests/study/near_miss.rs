@@ -1,5 +1,7 @@
 //! Settings that miss their check by less than its trials can tell.
 
+use std::time::Duration;
+
 use crate::support::{Altered, Analytic};
 use weir_record::{
     NoObserver, Role, Treatment, TrialError, TrialObserver, TrialRecord, TrialRunner as _,
@@ -61,36 +63,51 @@ fn what_could_hold_is_tried_until_it_has_three_trials() {
     assert!(!held.passed);
 }
 
-/// Twenty seconds a request with the lightest load: a window of 15 to 30 s would hold one.
-#[test]
-fn a_window_that_may_vary_follows_the_longest_requests() {
+/// The windows, shortest and longest in seconds, of a study of a server whose requests take twenty
+/// seconds: 15 to 30 s would hold one.
+fn windows(budget: Option<Duration>) -> Vec<(Role, u64, u64)> {
     let server = Analytic::new(1, 1.0, 0.01, 20.0);
     let mut windows = Vec::new();
     let trial = |server: &mut Analytic,
                  treatment: &Treatment,
                  observer: &mut dyn TrialObserver|
      -> Result<TrialRecord, TrialError> {
-        windows.push((treatment.role, treatment.window));
+        let window = treatment.window;
+        windows.push((treatment.role, window.min.as_secs(), window.max.as_secs()));
         let mut record = server.run(treatment, observer)?;
         record.response_time_ms.p99 = record.response_time_ms.mean;
         Ok(record)
     };
     let spec = FindSpec {
-        budget: None,
+        budget,
         within: (1, 4000),
         ..FindSpec::default()
     };
-    let found = find(&spec, &mut Altered { server, trial }, &mut NoObserver);
-    let checks = windows.iter().filter(|(role, _)| *role == Role::Check);
-    let lengths: Vec<(u64, u64)> = checks
-        .map(|(_, window)| (window.min.as_secs(), window.max.as_secs()))
+    find(&spec, &mut Altered { server, trial }, &mut NoObserver);
+    windows
+}
+
+#[test]
+fn a_window_that_may_vary_follows_the_longest_requests() {
+    let all = windows(None);
+    let checks: Vec<_> = all
+        .iter()
+        .filter(|(role, ..)| *role == Role::Check)
         .collect();
-    assert!(!lengths.is_empty(), "{}", found.summary);
-    for (min, max) in lengths {
+    assert!(!checks.is_empty(), "{all:?}");
+    for (_, min, max) in checks {
         assert!(
-            (120..150).contains(&min) && (240..300).contains(&max),
-            "{min} to {max}"
+            (120..150).contains(min) && (240..300).contains(max),
+            "{all:?}"
         );
     }
-    assert!(windows[0].1.max.as_secs() <= 30, "nothing is known yet");
+    assert!(all[0].2 <= 30, "nothing is known yet: {all:?}");
+}
+
+#[test]
+fn it_leaves_enough_of_the_budget_for_a_search() {
+    let all = windows(Some(Duration::from_secs(360)));
+    assert!(all.len() >= 5, "{all:?}");
+    assert!(all.iter().all(|(.., max)| *max <= 90), "{all:?}");
+    assert!(all.iter().any(|(.., max)| *max > 30), "{all:?}");
 }
