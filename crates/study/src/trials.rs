@@ -293,15 +293,13 @@ impl<'a> Trials<'a> {
             window.precision = window.precision.max(ROUGH_PRECISION);
         }
         if let Some(request) = self.longest_request().filter(|_| effort == Effort::Full) {
-            let affordable = |wished: Duration, times: u32| {
-                let most = self
-                    .left_s()
-                    .map_or(f64::INFINITY, |left| left / LONGEST_OF_BUDGET);
-                let most = Duration::try_from_secs_f64(most).unwrap_or(Duration::MAX);
-                wished.max((times * request).min(most))
-            };
-            window.min = affordable(window.min, LEAST_OF_LONGEST);
-            window.max = affordable(window.max, MOST_OF_LONGEST);
+            let most = self.left_s().map(|left| left / LONGEST_OF_BUDGET);
+            let most = most.and_then(|most| Duration::try_from_secs_f64(most).ok());
+            let longest = (MOST_OF_LONGEST * request).min(most.unwrap_or(Duration::MAX));
+            window.max = window.max.max(longest);
+            // Half of it at most: one that may not vary is not tested for steadiness.
+            let shortest = (LEAST_OF_LONGEST * request).min(window.max / 2);
+            window.min = window.min.max(shortest);
         }
         let Some(left) = self.left_s() else {
             return Some(window);

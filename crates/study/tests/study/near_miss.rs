@@ -110,4 +110,9 @@ fn it_leaves_enough_of_the_budget_for_a_search() {
     assert!(all.len() >= 5, "{all:?}");
     assert!(all.iter().all(|(.., max)| *max <= 90), "{all:?}");
     assert!(all.iter().any(|(.., max)| *max > 30), "{all:?}");
+    let is_fixed = |(_, min, max): &(Role, u64, u64)| min == max;
+    assert!(
+        !all.iter().any(is_fixed),
+        "not tested for steadiness: {all:?}"
+    );
 }
