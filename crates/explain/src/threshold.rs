@@ -96,3 +96,8 @@ pub(crate) const FAULTS_BECAUSE: &str =
     "one request in a hundred then waits for a page, and the 99th percentile is one of them";
 pub(crate) const MEMORY_STALL_BECAUSE: &str = "below a tenth of the seconds the want of memory held up too little to be a tenth of the response time. It counts for the whole \
      machine, so the server itself must fetch pages";
+
+/// A pool for which more requests wait on average than it has places is full from this share on.
+pub(crate) const WANTED_POOL: f64 = 0.75;
+pub(crate) const WANTED_POOL_BECAUSE: &str = "more wait for it on average than it has places, so that it is full but for the gaps \
+     between one request and the next";

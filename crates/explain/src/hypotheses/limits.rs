@@ -5,7 +5,9 @@ use weir_record::{Doing, are_most};
 use crate::evidence::{CONNECTIONS, Evidence};
 use crate::hypotheses::{cpu, waiting_test};
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
-use crate::threshold::{FAILURES, FULL, FULL_BECAUSE, REFUSED_BECAUSE};
+use crate::threshold::{
+    FAILURES, FULL, FULL_BECAUSE, REFUSED_BECAUSE, WANTED_POOL, WANTED_POOL_BECAUSE,
+};
 use crate::words::{number, percent, time};
 
 const TWICE: &str = "the same run with twice the limit: if requests wait as long as before somewhere else, it was not the limit";
@@ -174,8 +176,16 @@ fn stage(evidence: &Evidence, name: String) -> Option<Stage> {
     } else {
         [signal("occupancy"), signal("limit")]
     };
-    let full =
-        Test::at_least(what, used, Unit::Share, (FULL, FULL_BECAUSE)).from(&[&from[0], &from[1]]);
+    let is_wanted_pool = name.starts_with("pool.")
+        && waiting
+            .zip(limit)
+            .is_some_and(|(waiting, limit)| waiting > limit);
+    let from_share = if is_wanted_pool {
+        (WANTED_POOL, WANTED_POOL_BECAUSE)
+    } else {
+        (FULL, FULL_BECAUSE)
+    };
+    let full = Test::at_least(what, used, Unit::Share, from_share).from(&[&from[0], &from[1]]);
     let refuses = refused.map(|share| {
         Test::at_least(
             format!("share of the requests that `{name}` refused"),
@@ -295,6 +305,27 @@ mod tests {
         ("threads.occupancy", 9.0),
         ("threads.limit", 50.0),
     ];
+
+    /// A pool of one, of a Tomcat: it is free for a moment between one request and the next.
+    #[test]
+    fn a_pool_for_which_more_wait_than_it_has_places_is_full() {
+        let with = |taken, waiting| {
+            let signals = [
+                ("cpu", 0.16),
+                ("pool.db.occupancy", taken),
+                ("pool.db.limit", 1.0),
+                ("pool.db.waiting", waiting),
+            ];
+            limits(&evidence(&signals), None).verdict
+        };
+        assert_eq!(with(0.9, 8.0), Verdict::Supported);
+        assert_eq!(with(0.2, 8.0), Verdict::NotSupported, "it is slow to fill");
+        assert_eq!(
+            with(0.9, 1.0),
+            Verdict::NotSupported,
+            "nor more than places"
+        );
+    }
 
     #[test]
     fn a_full_pool_with_requests_waiting_for_it() {

@@ -74,8 +74,8 @@ impl Drop for Place {
             for trial in &result.trials {
                 let (findings, trials) = (&result.findings, &result.trials);
                 let mut against = contradicted(findings, trials, trial.id, diagnosis);
-                // Known: `limit` asks for 95 % of the places on average, of a pool as well, whose
-                // places are briefly free between one request and the next.
+                // Known: a pool that is full in bursts only. The finding counts who waits for it,
+                // `limit` asks for most of its places on average.
                 against.retain(|finding| finding.id != "pool-waits");
                 assert!(against.is_empty(), "trial {}: {against:#?}", trial.id);
             }
