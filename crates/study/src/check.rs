@@ -39,6 +39,29 @@ pub(crate) struct Expected {
     pub(crate) throughput_per_s: f64,
     /// Mean think time of a user.
     pub(crate) think_s: f64,
+    /// A trial with one thread more that exceeded the CPU's goal: then no whole number of threads
+    /// keeps more than this one does.
+    pub(crate) one_more: Option<OneMore>,
+}
+
+/// A trial with one thread more than another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct OneMore {
+    pub(crate) threads: u32,
+    pub(crate) cpu: f64,
+    pub(crate) trial: u32,
+}
+
+impl OneMore {
+    /// What is said of a bound that needs more than the largest whole number of threads keeps.
+    fn says(self, bound: &str) -> String {
+        format!(
+            "{bound}, or the most that whole threads keep: with {} the CPU is {:.1} % (trial {})",
+            self.threads,
+            self.cpu * 100.0,
+            self.trial
+        )
+    }
 }
 
 /// A figure of the check: its mean over the trials and the widest of their intervals.
@@ -109,13 +132,51 @@ fn cpu_bounds(goal: f64) -> RangeInclusive<f64> {
     goal - CPU_BELOW..=goal + CPU_ABOVE
 }
 
+/// Whether a CPU is more than the check lets pass.
+pub(crate) fn exceeds(cpu: f64, goal: f64) -> bool {
+    cpu > goal + CPU_ABOVE
+}
+
 /// Whether a CPU passes the check.
 pub(crate) fn cpu_fits(cpu: f64, goal: f64) -> bool {
     cpu_bounds(goal).contains(&cpu)
 }
 
 fn cpu(trials: &[&TrialRecord], expected: &Expected) -> RequirementCheck {
-    cpu_between(trials, cpu_bounds(expected.cpu))
+    let bounds = cpu_bounds(expected.cpu);
+    let check = cpu_between(trials, bounds.clone());
+    let is_below = check.value < *bounds.start();
+    as_near_as_threads_allow(check, is_below, expected)
+}
+
+/// A bound from below that the most threads within the goal miss is met: nothing would keep more.
+fn as_near_as_threads_allow(
+    check: RequirementCheck,
+    is_below: bool,
+    expected: &Expected,
+) -> RequirementCheck {
+    match expected.one_more.filter(|_| !check.met && is_below) {
+        Some(more) => RequirementCheck {
+            says: more.says(&check.says),
+            met: true,
+            ..check
+        },
+        None => check,
+    }
+}
+
+/// Whether only the CPU or the throughput is missed, and from below: a thread more could help.
+pub(crate) fn could_keep_more(
+    trials: &[&TrialRecord],
+    expected: &Expected,
+    facts: &TargetFacts,
+) -> bool {
+    let held = judge(trials, expected, facts);
+    // As `judge` has them.
+    let [cpu, _throughput, others @ ..] = held.requirements.as_slice() else {
+        return false;
+    };
+    !held.passed && cpu.value <= expected.cpu && others.iter().all(|found| found.met)
 }
 
 fn cpu_between(trials: &[&TrialRecord], bounds: RangeInclusive<f64>) -> RequirementCheck {
@@ -138,7 +199,7 @@ fn throughput(trials: &[&TrialRecord], expected: &Expected) -> RequirementCheck 
         Some(trial.throughput_per_s)
     });
     let bound = THROUGHPUT * expected.throughput_per_s;
-    check(
+    let check = check(
         SignalUnit::PerSecond,
         format!(
             "throughput >= {bound:.1} /s, {:.0} % of that at the answer",
@@ -147,7 +208,8 @@ fn throughput(trials: &[&TrialRecord], expected: &Expected) -> RequirementCheck 
         seen,
         &[bound],
         |value| value >= bound,
-    )
+    );
+    as_near_as_threads_allow(check, true, expected)
 }
 
 fn errors(trials: &[&TrialRecord]) -> RequirementCheck {

@@ -2,7 +2,7 @@
 
 use weir_record::{Held, Level, Levels, Role, TargetFacts, TrialRecord, Window};
 
-use crate::check::{self, Expected, SURPLUS, WAITING_BELOW};
+use crate::check::{self, Expected, OneMore, SURPLUS, WAITING_BELOW};
 use crate::file::FindSpec;
 use crate::raise;
 use crate::search::USERS;
@@ -17,6 +17,8 @@ pub(crate) const CONFIRM_MAX: usize = 5;
 const NEAR_MISS_TRIALS: usize = 3;
 /// More trials that they get where no other settings hold, at most.
 pub(crate) const NEAR_MISS_MORE: usize = NEAR_MISS_TRIALS - 1;
+/// And one of a thread more, which holds or shows that no whole number of threads keeps more.
+pub(crate) const ONE_MORE: usize = 1;
 /// The fitted CPU may exceed the goal by this without another trial.
 const FITTED_ABOVE: f64 = 0.0075;
 /// Threads are chosen to keep this share of the answer's CPU, so that the check's 97 % of its
@@ -79,6 +81,7 @@ pub(crate) fn confirm(
             cpu: goal,
             throughput_per_s: at.throughput_per_s,
             think_s: demand.think_s,
+            one_more: None,
         },
         facts: facts.clone(),
         all: Vec::new(),
@@ -114,7 +117,20 @@ pub(crate) fn confirm(
         }
         threads = next;
     }
-    attempts.repeat_near_miss(spec, trials, learned)
+    attempts.repeat_near_miss(spec, trials, learned)?;
+    let Some(threads) = attempts.keeps_too_little() else {
+        return Ok(());
+    };
+    let more = threads + 1;
+    let because = because(&search, &demand, more);
+    let mut settings = Settings::around(more, because, &demand, &front, &facts);
+    settings.add_missing(raise::settings(trials.raised(), &facts));
+    attempts.one_more(spec, trials, settings, threads)?;
+    let (_, best) = attempts.best();
+    if best.held.passed {
+        *learned = Some(best);
+    }
+    Ok(())
 }
 
 /// The level of users of the check.
@@ -227,6 +243,52 @@ impl Attempts {
             *learned = Some(self.best().1);
         }
         Ok(())
+    }
+
+    /// Where those that come nearest keep too little, one thread more: it holds, or it exceeds the
+    /// goal, so that no whole number of threads keeps more than those do.
+    fn one_more(
+        &mut self,
+        spec: &FindSpec,
+        trials: &mut Trials<'_>,
+        settings: Settings,
+        threads: u32,
+    ) -> Result<(), Stop> {
+        let goal = self.expected.cpu;
+        let more = threads + 1;
+        let tried = self.all.iter().rfind(|attempt| attempt.threads == more);
+        let record = if let Some(attempt) = tried {
+            &attempt.record
+        } else {
+            let Some(window) = trials.window(spec.window, Effort::Full, 0.0) else {
+                return Ok(());
+            };
+            let why = format!("whether {more} threads keep more than {threads}");
+            self.run(trials, more, settings, window, &why)?
+        };
+        if let Some(cpu) = record.cpu.as_ref().map(|cpu| cpu.total)
+            && check::exceeds(cpu, goal)
+        {
+            self.expected.one_more = Some(OneMore {
+                threads: more,
+                cpu,
+                trial: record.id,
+            });
+        }
+        Ok(())
+    }
+
+    /// The most threads of those that keep too little, where none holds.
+    fn keeps_too_little(&self) -> Option<u32> {
+        let is_held = |attempt: &Attempt| self.judge(attempt).held.passed;
+        if self.all.iter().any(is_held) {
+            return None;
+        }
+        let near = self.all.iter().filter(|attempt| {
+            let same = self.same(&attempt.settings);
+            check::could_keep_more(&same, &self.expected, &self.facts)
+        });
+        near.map(|attempt| attempt.threads).max()
     }
 
     /// The proposal with the most threads that holds, else the last one.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use weir_record::{Role, TargetFacts, Window};
 
 use crate::best::{CONTENDERS_MAX, FINER_MAX, ROUNDS_MAX, ladder};
-use crate::confirm::{CONFIRM_MAX, NEAR_MISS_MORE};
+use crate::confirm::{CONFIRM_MAX, NEAR_MISS_MORE, ONE_MORE};
 use crate::contest::BLOCKS_MAX;
 use crate::file::{
     Ask, BestGoal, BestSpec, EnvironmentSpec, FindSpec, MattersSpec, SeveralSpec, SweepSpec, Varied,
@@ -83,7 +83,7 @@ fn of_find(spec: &FindSpec, facts: Option<&TargetFacts>) -> DryRun {
             what: "the settings under half as many users again, and what they cost at the answer"
                 .to_owned(),
             expected: CHECK_EXPECTED,
-            at_most: (CONFIRM_MAX + NEAR_MISS_MORE) as u32 + 1,
+            at_most: (CONFIRM_MAX + NEAR_MISS_MORE + ONE_MORE) as u32 + 1,
         });
         steps.push(PlannedTrials {
             role: Role::Control,

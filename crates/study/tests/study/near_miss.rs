@@ -11,9 +11,14 @@ use weir_study::{FindSpec, Outcome, find};
 
 const THINK_S: f64 = 0.2;
 
+/// The CPU under a limit, with each thread more beyond the first limit that is tried.
+const UNDER_LIMIT: f64 = 0.74;
+
 /// Tunes a server (35 users at 80 %) that does a little less under a limit than its model says, as
 /// where the limit shifts the mix of requests. Its throughput is known to this share of itself.
-fn tuned(half_width: f64) -> Outcome {
+/// Each thread more makes so much more CPU.
+fn tuned(half_width: f64, cpu_of_thread: f64) -> Outcome {
+    let mut first = None;
     let server = Analytic::new(1, THINK_S, 0.01, 0.2);
     let trial = move |server: &mut Analytic,
                       treatment: &Treatment,
@@ -21,6 +26,9 @@ fn tuned(half_width: f64) -> Outcome {
           -> Result<TrialRecord, TrialError> {
         let mut record = server.run(treatment, observer)?;
         if record.role == Role::Check {
+            let threads = record.levels["threads"].number().expect("a limit");
+            let more = threads - *first.get_or_insert(threads);
+            let cpu_total = UNDER_LIMIT + cpu_of_thread * more;
             let less = (record.throughput_per_s - 76.0).max(0.0);
             record.throughput_per_s -= less;
             // Who does not think meanwhile waits.
@@ -29,9 +37,12 @@ fn tuned(half_width: f64) -> Outcome {
                 .get_mut("request-queue.waiting")
                 .expect("a queue") += less * THINK_S;
             if let Some(cpu) = &mut record.cpu {
-                cpu.total = 0.74;
+                cpu.total = cpu_total;
             }
-            for (name, value) in [("throughput_per_s", record.throughput_per_s), ("cpu", 0.74)] {
+            for (name, value) in [
+                ("throughput_per_s", record.throughput_per_s),
+                ("cpu", cpu_total),
+            ] {
                 let known = Estimate {
                     value,
                     low: value * (1.0 - half_width),
@@ -54,13 +65,31 @@ fn tuned(half_width: f64) -> Outcome {
 
 #[test]
 fn what_could_hold_is_tried_until_it_has_three_trials() {
-    let found = tuned(0.05);
+    let found = tuned(0.05, 0.0);
     let held = found.held.as_ref().expect("a check");
     assert_eq!(held.trials.len(), 3, "{held:#?}");
-    let sure = tuned(0.001);
+    let sure = tuned(0.001, 0.0);
     let held = sure.held.as_ref().expect("a check");
     assert!(held.trials.len() < 3, "{held:#?}");
     assert!(!held.passed);
+}
+
+#[test]
+fn the_most_whole_threads_hold_where_one_more_exceeds_the_goal() {
+    let found = tuned(0.05, 0.09);
+    let held = found.held.as_ref().expect("a check");
+    assert!(held.passed, "{held:#?}");
+    let cpu = &held.requirements[0];
+    assert!((cpu.value - UNDER_LIMIT).abs() < 1e-9, "{cpu:?}");
+    assert!(
+        cpu.says.contains("the most that whole threads keep: with "),
+        "{cpu:?}"
+    );
+    assert!(cpu.says.contains("the CPU is 83.0 %"), "{cpu:?}");
+    // One more that stays within the goal proves nothing.
+    let within = tuned(0.05, 0.03);
+    let held = within.held.as_ref().expect("a check");
+    assert!(!held.passed, "{held:#?}");
 }
 
 /// The windows, shortest and longest in seconds, of a study of a server whose requests take twenty
