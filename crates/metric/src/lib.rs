@@ -25,9 +25,9 @@ mod written;
 
 pub use catalogue::{catalogue, describe, figure, load_figures, record_figures};
 pub use cpuset::{CpuSet, CpuSetError};
-pub use quantity::{Quantity, QuantityError, Unit, parse_duration, parse_share};
+pub use quantity::{Quantity, QuantityError, Unit, parse_bytes, parse_duration, parse_share};
 pub use requirement::{Comparison, Metric, RelativeRequirement, Requirement, RequirementError};
 pub use signal::{Better, Signal, Weight};
 pub use signal_unit::{DECIMALS_MAX, SignalUnit};
-pub use stage::{is_stage, stage_place};
+pub use stage::{is_pool, is_stage, stage_place};
 pub use written::{decimals_apart, number};

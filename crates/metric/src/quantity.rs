@@ -196,6 +196,20 @@ pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
     Duration::try_from_secs_f64(quantity.base()).map_err(|_| wrong())
 }
 
+/// Reads an amount of information, in whole bytes: `64 MiB`, `2 kB`.
+pub fn parse_bytes(text: &str) -> Result<u64, QuantityError> {
+    let quantity = Quantity::parse(text)?;
+    let bytes = quantity.base();
+    // Beyond it not every whole number is one of these.
+    if !quantity.unit.agrees_with(Unit::Megabytes) || !(0.0..9e15).contains(&bytes) {
+        return Err(QuantityError::Kind {
+            found: text.to_owned(),
+            expected: "an amount such as `64 MiB`",
+        });
+    }
+    Ok(bytes as u64)
+}
+
 /// Reads a share of one, typed in percent: `5 %`.
 pub fn parse_share(text: &str) -> Result<f64, QuantityError> {
     let quantity = Quantity::parse(text)?;
@@ -213,6 +227,15 @@ pub fn parse_share(text: &str) -> Result<f64, QuantityError> {
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_amounts_in_bytes() {
+        assert_eq!(parse_bytes("64 MiB"), Ok(64 << 20));
+        assert_eq!(parse_bytes("1.9kB"), Ok(1_900));
+        for wrong in ["64", "64 s", "-1 MB", "1e300 GB", "100000000 GB"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn reads_numbers_with_units() {

@@ -7,7 +7,12 @@ const DATABASE: &str = "database";
 
 /// Whether this is the name of a stage.
 pub fn is_stage(name: &str) -> bool {
-    OUTER.contains(&name) || name.starts_with(POOL) || name == DATABASE
+    OUTER.contains(&name) || is_pool(name) || name == DATABASE
+}
+
+/// Whether this is the name of a pool of connections.
+pub fn is_pool(name: &str) -> bool {
+    name.starts_with(POOL)
 }
 
 /// The place of a stage in the funnel, from 0, the outermost; all pools have the same.

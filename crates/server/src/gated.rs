@@ -53,6 +53,21 @@ pub struct GateLimits {
     pub max_wait: Duration,
     /// Most requests that wait.
     pub max_queue: u32,
+    /// Kinds of requests with limits of their own; the first that matches counts.
+    pub classes: Vec<GateClass>,
+}
+
+/// A kind of requests with limits of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateClass {
+    /// What it is called.
+    pub name: String,
+    /// All of what a request of it has, in the words of the gateway's file.
+    pub matches: BTreeMap<String, String>,
+    /// Requests of it in flight; fractions are averages over time.
+    pub concurrency: Option<f64>,
+    /// Requests of it that are admitted per second.
+    pub rate_per_s: Option<f64>,
 }
 
 impl GateLimits {
@@ -60,15 +75,11 @@ impl GateLimits {
     fn with(&self, levels: &BTreeMap<String, f64>) -> Result<Self, TargetError> {
         let mut limits = self.clone();
         for (name, limit) in levels {
-            let place = match name.as_str() {
-                GATE_CONCURRENCY => &mut limits.concurrency,
-                GATE_RATE => &mut limits.rate_per_s,
-                _ => {
-                    return Err(TargetError::NoSuchStage {
-                        stage: name.clone(),
-                        known: format!("{GATE_CONCURRENCY}, {GATE_RATE}"),
-                    });
-                }
+            let Some(place) = limits.place(name) else {
+                return Err(TargetError::NoSuchStage {
+                    stage: name.clone(),
+                    known: self.factors().join(", "),
+                });
             };
             if !(*limit > 0.0 && *limit <= LIMIT_MAX) {
                 return Err(TargetError::Setting {
@@ -81,10 +92,63 @@ impl GateLimits {
         Ok(limits)
     }
 
-    /// The body of `POST /limits` that sets them.
-    fn as_change(&self) -> String {
-        let rate = self.rate_per_s.map(|per_s| format!("{per_s}/s"));
-        serde_json::json!({ "concurrency": self.concurrency, "rate": rate }).to_string()
+    /// The limit that a factor sets.
+    fn place(&mut self, factor: &str) -> Option<&mut Option<f64>> {
+        if let Some(own) = place(factor, &mut self.concurrency, &mut self.rate_per_s) {
+            return Some(own);
+        }
+        let (class, of_class) = factor
+            .strip_prefix(STAGE)?
+            .strip_prefix('.')?
+            .rsplit_once('.')?;
+        let class = self.classes.iter_mut().find(|known| known.name == class)?;
+        let factor = format!("{STAGE}.{of_class}");
+        place(&factor, &mut class.concurrency, &mut class.rate_per_s)
+    }
+
+    /// The factors that there are.
+    fn factors(&self) -> Vec<String> {
+        let of_classes = self.classes.iter().flat_map(|class| {
+            ["concurrency", "rate"].map(|limit| format!("{STAGE}.{}.{limit}", class.name))
+        });
+        let of_all = [GATE_CONCURRENCY, GATE_RATE].map(str::to_owned);
+        of_all.into_iter().chain(of_classes).collect()
+    }
+
+    /// The bodies of `POST /limits` that set them, where they differ from what is in force.
+    fn as_changes(&self, current: &Self) -> Vec<String> {
+        let own = (None, self.concurrency, self.rate_per_s);
+        let was = (None, current.concurrency, current.rate_per_s);
+        let of = |class: &GateClass| {
+            let name = Some(class.name.clone());
+            (name, class.concurrency, class.rate_per_s)
+        };
+        let wanted = self.classes.iter().map(of).chain([own]);
+        let before: Vec<_> = current.classes.iter().map(of).chain([was]).collect();
+        let changed = wanted.filter(|limits| !before.contains(limits));
+        changed
+            .map(|(class, concurrency, per_s)| {
+                let rate = per_s.map(|per_s| format!("{per_s}/s"));
+                let mut change = serde_json::json!({ "concurrency": concurrency, "rate": rate });
+                if let Some(class) = class {
+                    change["class"] = class.into();
+                }
+                change.to_string()
+            })
+            .collect()
+    }
+}
+
+/// That of these two which a factor sets.
+fn place<'l>(
+    factor: &str,
+    concurrency: &'l mut Option<f64>,
+    rate_per_s: &'l mut Option<f64>,
+) -> Option<&'l mut Option<f64>> {
+    match factor {
+        GATE_CONCURRENCY => Some(concurrency),
+        GATE_RATE => Some(rate_per_s),
+        _ => None,
     }
 }
 
@@ -160,22 +224,21 @@ impl Gated {
     }
 
     fn hold(&mut self, limits: GateLimits) -> Result<(), TargetError> {
-        if limits == self.current {
-            return Ok(());
-        }
         let url = format!("http://{}/limits", self.admin);
         let failed = |says: String| TargetError::Admin {
             url: url.clone(),
             says,
         };
-        let change = self.agent.post(&url);
-        let change = change.header("Content-Type", "application/json");
-        let mut answer = change
-            .send(limits.as_change())
-            .map_err(|error| failed(error.to_string()))?;
-        if !answer.status().is_success() {
-            let says = answer.body_mut().read_to_string();
-            return Err(failed(says.unwrap_or_else(|error| error.to_string())));
+        for change in limits.as_changes(&self.current) {
+            let request = self.agent.post(&url);
+            let request = request.header("Content-Type", "application/json");
+            let mut answer = request
+                .send(change)
+                .map_err(|error| failed(error.to_string()))?;
+            if !answer.status().is_success() {
+                let says = answer.body_mut().read_to_string();
+                return Err(failed(says.unwrap_or_else(|error| error.to_string())));
+            }
         }
         self.current = limits;
         Ok(())
@@ -327,6 +390,12 @@ mod tests {
             rate_per_s: Some(50.0),
             max_wait: Duration::from_secs(600),
             max_queue: 10_000,
+            classes: vec![GateClass {
+                name: "db-heavy".to_owned(),
+                matches: [("header".to_owned(), "X-Users: db-heavy".to_owned())].into(),
+                concurrency: None,
+                rate_per_s: None,
+            }],
         }
     }
 
@@ -343,17 +412,41 @@ mod tests {
         assert_eq!(server.len(), 2);
         let set = limits().with(&gate).unwrap();
         assert_eq!((set.concurrency, set.rate_per_s), (Some(4.0), Some(50.0)));
-        assert_eq!(set.as_change(), r#"{"concurrency":4.0,"rate":"50/s"}"#);
         assert_eq!(
-            limits().as_change(),
-            r#"{"concurrency":null,"rate":"50/s"}"#
+            set.as_changes(&limits()),
+            [r#"{"concurrency":4.0,"rate":"50/s"}"#]
         );
+        assert_eq!(
+            limits().as_changes(&set),
+            [r#"{"concurrency":null,"rate":"50/s"}"#]
+        );
+        assert!(set.as_changes(&set).is_empty());
+    }
+
+    #[test]
+    fn a_class_has_limits_of_its_own() {
+        let levels = [("gate.db-heavy.concurrency".to_owned(), 20.0)].into();
+        let set = limits().with(&levels).unwrap();
+        assert_eq!(set.classes[0].concurrency, Some(20.0));
+        assert_eq!(
+            set.as_changes(&limits()),
+            [r#"{"class":"db-heavy","concurrency":20.0,"rate":null}"#]
+        );
+        let file = set.file_to_hold("127.0.0.1:8080".parse().unwrap());
+        assert!(file.contains("[[class]]\nname = \"db-heavy\"\n"), "{file}");
+        assert!(file.contains("concurrency = 20\n"), "{file}");
     }
 
     #[test]
     fn what_the_gate_does_not_have_is_refused() {
         for (name, limit, says) in [
-            ("gate.queue", 4.0, "gate.concurrency, gate.rate"),
+            (
+                "gate.queue",
+                4.0,
+                "gate.concurrency, gate.rate, gate.db-heavy.concurrency, gate.db-heavy.rate",
+            ),
+            ("gate.cpu-heavy.rate", 4.0, "gate.db-heavy.rate"),
+            ("gate.db-heavy.queue", 4.0, "gate.db-heavy.rate"),
             ("gate.concurrency", 0.0, "above 0"),
             ("gate.rate", f64::NAN, "above 0"),
         ] {

@@ -50,7 +50,7 @@ pub use command::{BehindOptions, CommandOptions, EndSignal, StartedCommand};
 pub use configuration::ConfigurationChange;
 pub use error::TargetError;
 pub use external::{External, ExternalLimit, ExternalOptions, JmxAgent, SetBy};
-pub use gated::{FILE_TO_HOLD, GateLimits, GateOptions, Gated};
+pub use gated::{FILE_TO_HOLD, GateClass, GateLimits, GateOptions, Gated};
 pub use httpd::{
     Httpd, HttpdInstallation, HttpdOptions, Mpm, build_prefork, most_connections_per_s,
 };

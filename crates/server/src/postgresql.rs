@@ -12,6 +12,7 @@
 
 mod cluster;
 mod kind;
+mod memory;
 mod posts;
 mod psql;
 
@@ -32,6 +33,7 @@ use crate::free_port::free_port;
 use crate::journal::Journal;
 use cluster::Cluster;
 pub(crate) use kind::{DATABASE, KIND};
+use memory::MemoryBound;
 pub use posts::PostsTable;
 use psql::Psql;
 
@@ -39,6 +41,9 @@ use psql::Psql;
 const START_PATIENCE: Duration = Duration::from_secs(60);
 /// Connections that PostgreSQL keeps for its own user (its default); Weir reads over one of them.
 const RESERVED: u32 = 3;
+/// Where its memory is bounded, one part in so many is PostgreSQL's own buffers: what they hold,
+/// the kernel keeps as well.
+const BUFFERS: u64 = 8;
 /// The role and the database of the application.
 const APPLICATION: &str = "app";
 
@@ -52,8 +57,12 @@ pub struct PostgresqlOptions {
     /// Connections that the application may have at once. PostgreSQL's own `max_connections` is
     /// three more, which it keeps for Weir.
     pub connections: u32,
+    /// Bytes of memory that it may have, with what the kernel keeps of its files; `None`: any.
+    pub memory: Option<u64>,
     /// The table of posts to fill, if one is wanted.
     pub table: Option<PostsTable>,
+    /// What each statement that reads posts waits for without using a CPU, as for a disk.
+    pub delay: Option<Duration>,
     /// Directory in which filled databases are kept, so that a table is filled once.
     pub kept: PathBuf,
     /// CPUs that it may use; `None`: all.
@@ -78,6 +87,7 @@ pub struct Filled {
 pub struct Postgresql {
     // Ends before its directory goes: fields are dropped in this order.
     process: ServerProcess,
+    _memory: Option<MemoryBound>,
     psql: Psql,
     port: u16,
     connections: u32,
@@ -108,16 +118,17 @@ impl Postgresql {
         let cluster = Cluster::make(&options.journal)?;
         let Some(table) = options.table else {
             cluster.initialise(&programs)?;
-            let server = Self::launch(cluster, &programs, options, interrupted)?;
+            let server = Self::launch(cluster, &programs, options, options.memory, interrupted)?;
             server.make_database()?;
             return Ok(server);
         };
         let kept = options.kept.join(table.key(programs.major));
         if cluster.copy_from(&kept)? {
-            return Self::launch(cluster, &programs, options, interrupted);
+            return Self::launch(cluster, &programs, options, options.memory, interrupted)?
+                .delayed(options.delay);
         }
         cluster.initialise(&programs)?;
-        let mut server = Self::launch(cluster, &programs, options, interrupted)?;
+        let mut server = Self::launch(cluster, &programs, options, None, interrupted)?;
         server.make_database()?;
         table.fill(&server.psql, progress, &|| {
             if interrupted.load(Ordering::Relaxed) {
@@ -129,17 +140,38 @@ impl Postgresql {
         // Copied while nothing runs on it.
         server.process.stop();
         server.cluster.keep(&kept)?;
-        Self::launch(server.cluster, &programs, options, interrupted)
+        Self::launch(
+            server.cluster,
+            &programs,
+            options,
+            options.memory,
+            interrupted,
+        )?
+        .delayed(options.delay)
+    }
+
+    /// This, with posts that come so late.
+    fn delayed(self, delay: Option<Duration>) -> Result<Self, TargetError> {
+        if let Some(delay) = delay {
+            posts::delay(&self.psql, delay)?;
+        }
+        Ok(self)
     }
 
     fn launch(
         cluster: Cluster,
         programs: &Programs,
         options: &PostgresqlOptions,
+        memory: Option<u64>,
         interrupted: &AtomicBool,
     ) -> Result<Self, TargetError> {
         let port = free_port()?;
         cluster.write_access()?;
+        let bound = memory.map(|bytes| MemoryBound::make(&cluster.name(), bytes));
+        let bound = bound.transpose()?;
+        if bound.is_some() {
+            cluster.leave_on_disk()?;
+        }
         let mut command = programs.command("postgres");
         cluster.run_as_its_account(&mut command);
         command.arg("-D").arg(cluster.data());
@@ -158,11 +190,20 @@ impl Postgresql {
         ] {
             command.arg("-c").arg(setting);
         }
+        if let Some(bytes) = memory {
+            let buffers_kib = (bytes >> 10) / BUFFERS;
+            command
+                .arg("-c")
+                .arg(format!("shared_buffers={buffers_kib}kB"));
+        }
         options.journal.mark(&mut command)?;
         // SIGINT closes its connections; on SIGTERM it would wait for the clients to go.
         let mut process =
             ServerProcess::launch(Signal::INT, command, options.cpus.as_ref(), &options.log)?;
         options.journal.process(process.pid())?;
+        if let Some(bound) = &bound {
+            bound.take(process.pid())?;
+        }
         let patience = Patience {
             longest: START_PATIENCE,
             interrupted,
@@ -171,6 +212,7 @@ impl Postgresql {
         let psql = Psql::new(programs, cluster.sockets(), port);
         Ok(Self {
             process,
+            _memory: bound,
             psql,
             port,
             connections: options.connections,

@@ -20,7 +20,7 @@ mod target;
 
 pub use best::{BestGoal, BestSpec};
 pub use find::{DEFAULT_REQUIREMENTS, FindSpec, Varied};
-pub use gate::GateSpec;
+pub use gate::{GateClassSpec, GateSpec};
 pub use load::{Arrivals, EngineKind, LoadSource, LoadSpec, auto_window};
 pub(crate) use matters::AS_FOUND;
 pub use matters::MattersSpec;
@@ -43,6 +43,7 @@ pub use target::{
 use std::collections::BTreeSet;
 
 use find::Goal;
+use weir_record::Levels;
 pub use weir_userfile::Problem;
 use weir_userfile::{Section, check_schema, read_file};
 
@@ -217,17 +218,25 @@ impl StudyFile {
     }
 }
 
-fn varies(ask: &Ask, name: &str) -> bool {
+/// All factors that trials have levels of.
+fn factors(ask: &Ask) -> Vec<&str> {
+    fn of(levels: &Levels) -> impl Iterator<Item = &str> {
+        levels.keys().map(String::as_str)
+    }
     match ask {
-        Ask::Find(find) => find.varied.factor() == name || find.set.contains_key(name),
-        Ask::Best(best) => best.vary == name || best.set.contains_key(name),
-        Ask::Several(several) => several.set.contains_key(name),
-        Ask::Matters(matters) => matters.names(name),
+        Ask::Find(find) => of(&find.set).chain([find.varied.factor()]).collect(),
+        Ask::Best(best) => of(&best.set).chain([best.vary.as_str()]).collect(),
+        Ask::Several(several) => of(&several.set).collect(),
+        Ask::Matters(matters) => matters.factors().collect(),
         Ask::Sweep(sweep) => match &sweep.design {
-            Design::Cases(cases) => cases.iter().any(|case| case.set.contains_key(name)),
+            Design::Cases(cases) => cases.iter().flat_map(|case| of(&case.set)).collect(),
             Design::Full(factors) | Design::OneAtATime(factors) => {
-                factors.iter().any(|factor| factor.name == name)
+                factors.iter().map(|factor| factor.name.as_str()).collect()
             }
         },
     }
+}
+
+fn varies(ask: &Ask, name: &str) -> bool {
+    factors(ask).contains(&name)
 }

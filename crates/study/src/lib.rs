@@ -87,12 +87,12 @@ pub use dry_run::{DryRun, PlannedTrials, plan_of_trials};
 pub use file::{
     Across, Arrivals, Ask, BehindSpec, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ChoiceSpec,
     ColumnSpec, CommandApp, CommandSpec, CompareSpec, DEFAULT_REQUIREMENTS, DatabaseSpec, Design,
-    EngineKind, EnvironmentSpec, ExternalSpec, Factor, FindSpec, GateSpec, HttpdSpec, JolokiaSpec,
-    LibertyApp, LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec, LoadSource, LoadSpec,
-    MattersSpec, MetricName, MetricWords, MetricsSpec, MpmKind, OverviewColumnSpec, OverviewSpec,
-    PictureSpec, PoolWord, Problem, RaiseSpec, SeveralSpec, Shown, SpreadSpec, SpringBootApp,
-    SpringBootSpec, StopSignal, StudyFile, SweepSpec, TargetKind, TargetSpec, TomcatApp,
-    TomcatServer, TomcatSpec, Varied, auto_window,
+    EngineKind, EnvironmentSpec, ExternalSpec, Factor, FindSpec, GateClassSpec, GateSpec,
+    HttpdSpec, JolokiaSpec, LibertyApp, LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec,
+    LoadSource, LoadSpec, MattersSpec, MetricName, MetricWords, MetricsSpec, MpmKind,
+    OverviewColumnSpec, OverviewSpec, PictureSpec, PoolWord, Problem, RaiseSpec, SeveralSpec,
+    Shown, SpreadSpec, SpringBootApp, SpringBootSpec, StopSignal, StudyFile, SweepSpec, TargetKind,
+    TargetSpec, TomcatApp, TomcatServer, TomcatSpec, Varied, auto_window,
 };
 pub use find::find;
 pub use matters::matters;

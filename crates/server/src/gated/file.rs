@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use super::GateLimits;
+use super::{GateClass, GateLimits};
 
 impl GateLimits {
     /// For trials: on ports that are free, and with times that end no request of a load.
@@ -40,18 +40,44 @@ impl GateLimits {
     }
 
     fn table(&self) -> String {
-        let concurrency = self
-            .concurrency
-            .map(|most| format!("concurrency = {most}\n"));
-        let rate = self
-            .rate_per_s
-            .map(|per_s| format!("rate = \"{per_s}/s\"\n"));
+        let classes: Vec<String> = self.classes.iter().map(GateClass::table).collect();
         format!(
-            "[limit]\n{}{}max-wait = \"{}ms\"\nmax-queue = {}\n",
-            concurrency.unwrap_or_default(),
-            rate.unwrap_or_default(),
+            "[limit]\n{}max-wait = \"{}ms\"\nmax-queue = {}\n{}",
+            limits(self.concurrency, self.rate_per_s),
             self.max_wait.as_millis(),
-            self.max_queue
+            self.max_queue,
+            classes.concat()
         )
     }
+}
+
+impl GateClass {
+    fn table(&self) -> String {
+        let told = self.matches.iter();
+        let told: Vec<String> = told
+            .map(|(by, what)| format!("{by} = {}", text(what)))
+            .collect();
+        let limits = limits(self.concurrency, self.rate_per_s);
+        let matches = if told.is_empty() {
+            String::new()
+        } else {
+            format!("match = {{ {} }}\n", told.join(", "))
+        };
+        format!(
+            "\n[[class]]\nname = {}\n{matches}{limits}",
+            text(&self.name)
+        )
+    }
+}
+
+/// The lines of those that there are.
+fn limits(concurrency: Option<f64>, rate_per_s: Option<f64>) -> String {
+    let concurrency = concurrency.map(|most| format!("concurrency = {most}\n"));
+    let rate = rate_per_s.map(|per_s| format!("rate = \"{per_s}/s\"\n"));
+    concurrency.into_iter().chain(rate).collect()
+}
+
+/// A text as TOML has it: JSON's texts are among its basic strings.
+fn text(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use rustix::fs::{Advice, fadvise};
 use weir_files::{Folder, Rights};
 
 use super::{Programs, psql};
@@ -17,7 +18,7 @@ use crate::error::TargetError;
 use crate::journal::Journal;
 
 /// Begins the name of the directory; the id of the Weir that made it follows.
-const PREFIX: &str = "weir-postgresql-";
+pub(super) const PREFIX: &str = "weir-postgresql-";
 
 /// Accounts that a root lends to the server, in this order: Debian's own, and one that owns
 /// nothing.
@@ -68,6 +69,20 @@ impl Cluster {
     /// The directory of the socket, closed to everyone but the server's account.
     pub(super) fn sockets(&self) -> &Path {
         &self.directory
+    }
+
+    /// The directory's own name, which no other has.
+    pub(super) fn name(&self) -> String {
+        let name = self.directory.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
+    /// Has the kernel forget what it keeps of the data in memory.
+    pub(super) fn leave_on_disk(&self) -> Result<(), TargetError> {
+        let data = self.data();
+        real(&data)
+            .and_then(|data| leave_on_disk(&Folder::open(&data)?))
+            .map_err(TargetError::file(&data))
     }
 
     /// Makes a process run as the server's account.
@@ -218,6 +233,19 @@ fn copy_folder(from: &Folder, to: &Folder) -> io::Result<()> {
     Ok(())
 }
 
+/// What was not written yet cannot be forgotten.
+fn leave_on_disk(folder: &Folder) -> io::Result<()> {
+    for name in folder.names()? {
+        if folder.is_folder(&name)? {
+            leave_on_disk(&folder.folder(&name)?)?;
+        } else if let Some(file) = folder.file(&name)? {
+            file.sync_data()?;
+            fadvise(&file, 0, None, Advice::DontNeed)?;
+        }
+    }
+    Ok(())
+}
+
 /// Removes the directories of Weirs that were killed: nothing else would, and they are large.
 fn remove_left_behind(place: &Path) {
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {
@@ -236,7 +264,7 @@ fn remove_left_behind(place: &Path) {
 }
 
 /// The id of the Weir that made a directory of this name.
-fn maker(name: &str) -> Option<u32> {
+pub(super) fn maker(name: &str) -> Option<u32> {
     name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok()
 }
 

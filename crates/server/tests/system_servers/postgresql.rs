@@ -46,17 +46,26 @@ fn start(
     table: Option<PostsTable>,
     progress: &mut dyn FnMut(Filled),
 ) -> Result<Postgresql, TargetError> {
-    let options = PostgresqlOptions {
+    Postgresql::start(
+        &options(programs, place, table),
+        &AtomicBool::new(false),
+        progress,
+    )
+}
+
+fn options(programs: &Path, place: &Path, table: Option<PostsTable>) -> PostgresqlOptions {
+    PostgresqlOptions {
         programs: programs.to_owned(),
         libraries: Vec::new(),
         connections: 2,
+        memory: None,
         table,
+        delay: None,
         kept: place.join("kept"),
         cpus: None,
         log: place.join("postgresql.log"),
         journal: Journal::new(place.join("state")),
-    };
-    Postgresql::start(&options, &AtomicBool::new(false), progress)
+    }
 }
 
 /// What the application gets to see: over TCP, as itself.
@@ -86,7 +95,10 @@ fn answer(programs: &Path, server: &Postgresql, statement: &str) -> String {
 fn a_filled_table_is_kept_and_is_that_of_the_sample_server() {
     let Some(programs) = programs() else { return };
     let place = tempfile::tempdir().unwrap();
-    let table = Some(PostsTable { rows: 2_000 });
+    let table = Some(PostsTable {
+        rows: 2_000,
+        text: None,
+    });
     let mut heard = Vec::new();
     let server = start(&programs, place.path(), table, &mut |filled| {
         heard.push(filled);
@@ -125,7 +137,10 @@ fn a_filled_table_is_kept_and_is_that_of_the_sample_server() {
 fn an_empty_table_is_there_and_empty() {
     let Some(programs) = programs() else { return };
     let place = tempfile::tempdir().unwrap();
-    let table = Some(PostsTable { rows: 0 });
+    let table = Some(PostsTable {
+        rows: 0,
+        text: None,
+    });
     let server = start(&programs, place.path(), table, &mut |_| ()).unwrap();
     assert_eq!(
         answer(&programs, &server, "SELECT count(*) FROM posts"),
@@ -223,6 +238,117 @@ fn its_statements_are_watched_from_the_side() {
     answer(&programs, &server, "SELECT pg_sleep(0.2)");
     assert!(sample_until("database.entries")["database.occupancy"] > 0.0);
     server.stop();
+}
+
+#[test]
+fn posts_come_as_late_as_from_a_disk() {
+    let Some(programs) = programs() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let table = Some(PostsTable {
+        rows: 2_000,
+        text: None,
+    });
+    let delayed = PostgresqlOptions {
+        delay: Some(Duration::from_millis(200)),
+        ..options(&programs, place.path(), table)
+    };
+    // Filled, and from what is kept.
+    for _ in 0..2 {
+        let server = Postgresql::start(&delayed, &AtomicBool::new(false), &mut |_| ()).unwrap();
+        let page = "SELECT * FROM posts WHERE board_id = 2 ORDER BY id DESC LIMIT 10 OFFSET 50";
+        let plan = answer(&programs, &server, &format!("EXPLAIN (ANALYZE) {page}"));
+        assert!(plan.contains("Index Scan Backward"), "{plan}");
+        let took = plan
+            .lines()
+            .find_map(|line| line.strip_prefix("Execution Time: "));
+        let took_ms: f64 = took.unwrap().trim_end_matches(" ms").parse().unwrap();
+        assert!(
+            (200.0..400.0).contains(&took_ms),
+            "once a statement: {plan}"
+        );
+        server.stop();
+    }
+}
+
+/// The bytes that a session has fetched from the disk which reads the whole table twice.
+fn fetched(programs: &Path, server: &Postgresql) -> u64 {
+    let read = "SELECT sum(length(body)) FROM posts";
+    let mut session = Command::new(programs.join("psql"))
+        .args(["-X", "-A", "-t", "-q", "-w", "-h", "127.0.0.1"])
+        .args(["-p", &server.address().port().to_string()])
+        .args(["-U", server.user(), "-d", server.database()])
+        .args(["-c", "SET max_parallel_workers_per_gather = 0"])
+        .args(["-c", read, "-c", read])
+        .args(["-c", "SELECT pg_backend_pid()", "-c", "SELECT pg_sleep(60)"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let told = BufReader::new(session.stdout.as_mut().unwrap()).lines();
+    let pid = told.take(3).last().unwrap().unwrap();
+    let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+    session.kill().unwrap();
+    session.wait().unwrap();
+    let read = io
+        .lines()
+        .find_map(|line| line.strip_prefix("read_bytes: "));
+    read.unwrap().parse().unwrap()
+}
+
+#[test]
+fn with_less_memory_than_its_table_takes_it_reads_from_the_disk_again() {
+    let Some(programs) = programs() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let table = Some(PostsTable {
+        rows: 50_000,
+        text: Some(1_900),
+    });
+    let ample = start(&programs, place.path(), table, &mut |_| ()).unwrap();
+    let row = answer(
+        &programs,
+        &ample,
+        "SELECT length(body), body LIKE 'water river bridge%' FROM posts WHERE id = 991",
+    );
+    assert_eq!(
+        row, "1900|t",
+        "the words of the sample server, again and again"
+    );
+    let table_bytes: u64 = answer(&programs, &ample, "SELECT pg_table_size('posts')")
+        .parse()
+        .unwrap();
+    assert!(table_bytes > 95_000_000, "{table_bytes}");
+    let from_memory = fetched(&programs, &ample);
+    ample.stop();
+    assert!(from_memory < table_bytes / 2, "{from_memory}");
+
+    let bounded = PostgresqlOptions {
+        memory: Some(48 << 20),
+        ..options(&programs, place.path(), table)
+    };
+    let bounded = Postgresql::start(&bounded, &AtomicBool::new(false), &mut |_| ());
+    let bounded = match bounded {
+        Err(TargetError::Setting { says, .. }) => {
+            eprintln!("not tried: {says}");
+            return;
+        }
+        started => started.unwrap(),
+    };
+    let from_disk = fetched(&programs, &bounded);
+    let groups = || {
+        let parents = ["/sys/fs/cgroup", "/sys/fs/cgroup/memory"];
+        let entries = parents.iter().flat_map(fs::read_dir).flatten().flatten();
+        let own = format!("weir-postgresql-{}-", std::process::id());
+        entries
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(&own))
+            .count()
+    };
+    assert_eq!(groups(), 1);
+    bounded.stop();
+    assert!(
+        from_disk > table_bytes * 3 / 2,
+        "{from_disk} of twice {table_bytes}"
+    );
+    assert_eq!(groups(), 0, "nothing is left");
 }
 
 #[test]

@@ -44,13 +44,22 @@ fn kind(name: &str) -> Option<Kind> {
         Some(Kind::InWords)
     } else if named("native.") {
         Some(Kind::Native)
-    } else if OF_THE_GATE.contains(&name) {
+    } else if OF_THE_GATE.contains(&name) || class_of_gate(name).is_some() {
         Some(Kind::Gate)
     } else if OF_THE_LOAD.contains(&name) || STAGES.contains(&name) || named("pool.") {
         Some(Kind::Count)
     } else {
         None
     }
+}
+
+/// The class of the gateway that a factor sets a limit of: `gate.CLASS.concurrency`.
+pub(super) fn class_of_gate(factor: &str) -> Option<&str> {
+    let (class, limit) = factor.strip_prefix("gate.")?.rsplit_once('.')?;
+    let is_limit = OF_THE_GATE
+        .iter()
+        .any(|of_all| of_all.strip_prefix("gate.") == Some(limit));
+    Some(class).filter(|class| is_limit && !class.is_empty())
 }
 
 /// Which factors may stand where.
@@ -79,6 +88,7 @@ pub(crate) fn check_name(
         if allowed == Allowed::All {
             known.extend(OF_THE_LOAD);
             known.extend(OF_THE_GATE);
+            known.push("gate.CLASS.concurrency");
             known.extend([
                 "param.NAME",
                 "property.NAME",

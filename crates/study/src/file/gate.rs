@@ -1,14 +1,15 @@
 //! `[gate]`: a gateway between the load and the server, which holds the flow while the server stays
 //! as it is.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
 use weir_metric::{Quantity, Unit, parse_duration};
 use weir_userfile::{Section, cannot, number};
 
-use super::factor::{GATE_LIMIT_MAX, OF_THE_GATE};
-use super::{Ask, varies};
+use super::factor::{GATE_LIMIT_MAX, OF_THE_GATE, class_of_gate};
+use super::{Ask, factors};
 
 /// How long a request waits for its turn when the study does not say: longer than any request of a
 /// load takes, so that who finds the gateway full waits, and nobody is rejected.
@@ -29,6 +30,21 @@ pub struct GateSpec {
     pub max_wait: Duration,
     /// Most requests that wait.
     pub max_queue: u32,
+    /// Kinds of requests with limits of their own; the first that matches counts.
+    pub classes: Vec<GateClassSpec>,
+}
+
+/// A kind of requests, as in the gateway's own file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateClassSpec {
+    /// What it is called.
+    pub name: String,
+    /// All of what a request of it has: `path`, `method`, `header`, `cookie`, `cost`.
+    pub matches: BTreeMap<String, String>,
+    /// Requests of it in flight, where no factor says otherwise.
+    pub concurrency: Option<f64>,
+    /// Requests of it admitted per second, where no factor says otherwise.
+    pub rate_per_s: Option<f64>,
 }
 
 impl Default for GateSpec {
@@ -38,32 +54,76 @@ impl Default for GateSpec {
             rate_per_s: None,
             max_wait: MAX_WAIT,
             max_queue: MAX_QUEUE,
+            classes: Vec::new(),
         }
     }
 }
 
+/// By what a request can be told, as the gateway's file has it.
+const MATCHES: [&str; 5] = ["path", "method", "header", "cookie", "cost"];
+
 /// Reads `[gate]`, if there is one.
 pub(super) fn read(root: &Section<'_>) -> Option<(GateSpec, Range<usize>)> {
     let section = root.section("gate", "[gate]")?;
-    let concurrency = section.value("concurrency").and_then(|value| {
-        let limit = number(value.get_ref());
-        let fits = |limit: &f64| *limit > 0.0 && *limit <= GATE_LIMIT_MAX;
-        let wanted = "a number above 0, up to 1,000,000";
-        limit
-            .filter(fits)
-            .or_else(|| section.wrong_type("concurrency", value, wanted))
-    });
+    let concurrency = read_concurrency(&section);
     let rate_per_s = read_rate(&section);
     let max_wait = read_max_wait(&section);
     let max_queue = section.whole("max-queue", 0..=MAX_QUEUE_MAX);
+    let classes = read_classes(&section);
     section.finish();
     let spec = GateSpec {
         concurrency,
         rate_per_s,
         max_wait: max_wait.unwrap_or(MAX_WAIT),
         max_queue: max_queue.map_or(MAX_QUEUE, toml::Spanned::into_inner),
+        classes,
     };
     Some((spec, section.span()))
+}
+
+fn read_concurrency(section: &Section<'_>) -> Option<f64> {
+    let value = section.value("concurrency")?;
+    let limit = number(value.get_ref());
+    let fits = |limit: &f64| *limit > 0.0 && *limit <= GATE_LIMIT_MAX;
+    let wanted = "a number above 0, up to 1,000,000";
+    limit
+        .filter(fits)
+        .or_else(|| section.wrong_type("concurrency", value, wanted))
+}
+
+fn read_classes(section: &Section<'_>) -> Vec<GateClassSpec> {
+    let Some((_, list)) = section.list("class") else {
+        return Vec::new();
+    };
+    let classes = list.iter().filter_map(|one| {
+        let class = section.section_of("[[gate.class]]", one)?;
+        let name = class.text("name");
+        if class.value("name").is_none() {
+            class.missing("name", "name = \"heavy\"");
+        }
+        let read = GateClassSpec {
+            name: name?.into_inner(),
+            matches: read_matches(&class),
+            concurrency: read_concurrency(&class),
+            rate_per_s: read_rate(&class),
+        };
+        class.finish();
+        Some(read)
+    });
+    classes.collect()
+}
+
+fn read_matches(class: &Section<'_>) -> BTreeMap<String, String> {
+    let Some(section) = class.section("match", "`match`") else {
+        return BTreeMap::new();
+    };
+    let told = MATCHES.into_iter().filter_map(|key| {
+        let text = section.text(key)?;
+        Some((key.to_owned(), text.into_inner()))
+    });
+    let matches = told.collect();
+    section.finish();
+    matches
 }
 
 fn read_rate(section: &Section<'_>) -> Option<f64> {
@@ -100,11 +160,21 @@ pub(super) fn of_study(
     read: Option<(GateSpec, Range<usize>)>,
     ask: &Ask,
 ) -> Option<GateSpec> {
-    let named = OF_THE_GATE.iter().any(|factor| varies(ask, factor));
+    let factors = factors(ask);
+    let classes: Vec<&str> = factors
+        .iter()
+        .filter_map(|name| class_of_gate(name))
+        .collect();
+    let named = !classes.is_empty() || OF_THE_GATE.iter().any(|of_all| factors.contains(of_all));
     let Some((spec, span)) = read else {
+        check_classes(root, &root.span(), &classes, &[]);
         return named.then(GateSpec::default);
     };
-    if !named && spec.concurrency.is_none() && spec.rate_per_s.is_none() {
+    check_classes(root, &span, &classes, &spec.classes);
+    let has_limit = |class: &GateClassSpec| class.concurrency.or(class.rate_per_s).is_some();
+    let holds =
+        spec.concurrency.or(spec.rate_per_s).is_some() || spec.classes.iter().any(has_limit);
+    if !named && !holds {
         root.problems().add_with_help(
             span,
             "this gateway holds nothing back",
@@ -112,4 +182,18 @@ pub(super) fn of_study(
         );
     }
     Some(spec)
+}
+
+/// A factor whose class is not there sets nothing.
+fn check_classes(root: &Section<'_>, span: &Range<usize>, named: &[&str], has: &[GateClassSpec]) {
+    let unknown = named
+        .iter()
+        .find(|name| has.iter().all(|class| class.name != **name));
+    if let Some(name) = unknown {
+        root.problems().add_with_help(
+            span.clone(),
+            format!("the gateway has no class `{name}`, whose limit a trial is to set"),
+            format!("write it down: `[[gate.class]]` with `name = \"{name}\"` and what its requests have, `match = {{ header = \"X-Plan: gold\" }}`"),
+        );
+    }
 }

@@ -45,10 +45,10 @@ pub struct MattersSpec {
 }
 
 impl MattersSpec {
-    /// Whether a factor is set by any trial.
-    pub(crate) fn names(&self, factor: &str) -> bool {
-        let sets = |levels: &Levels| levels.contains_key(factor);
-        self.vary == factor || sets(&self.set) || sets(&self.binds_at)
+    /// The factors that trials set.
+    pub(crate) fn factors(&self) -> impl Iterator<Item = &str> {
+        let set = self.set.keys().chain(self.binds_at.keys());
+        set.map(String::as_str).chain([self.vary.as_str()])
     }
 }
 

@@ -133,6 +133,36 @@ fn a_study_of_a_spring_boot_application() {
 }
 
 #[test]
+fn a_database_with_little_memory_and_the_latency_of_a_disk() {
+    let study = |database: &str| {
+        let target = format!(
+            "[target.spring-boot]\napp = \"posts\"\n[target.spring-boot.database]\n{database}"
+        );
+        StudyFile::parse(&SWEEP.replace("[target.builtin]", &target))
+    };
+    let bounded = study("memory = \"64 MiB\"\npost-text = \"1.9 kB\"\ndelay = \"30 ms\"").unwrap();
+    let TargetKind::SpringBoot(spec) = bounded.target.kind else {
+        panic!("a Spring Boot application")
+    };
+    let database = spec.database.unwrap();
+    assert_eq!(
+        (database.memory, database.post_text),
+        (Some(64 << 20), Some(1_900))
+    );
+    assert_eq!(database.delay, Some(Duration::from_millis(30)));
+    for (wrong, says) in [
+        ("memory = \"64 s\"", "an amount such as"),
+        ("memory = \"1 MB\"", "`memory` is at least 33554432 bytes"),
+        ("post-text = \"8 kB\"", "`post-text` is at most 7000 bytes"),
+        ("post-text = 2000", "a text in quotes"),
+        ("delay = \"30 kB\"", "a length of time"),
+    ] {
+        let problems = study(wrong).unwrap_err();
+        assert!(problems[0].says.contains(says), "{problems:?}");
+    }
+}
+
+#[test]
 fn an_httpd_has_a_configuration_of_its_own_or_of_the_users() {
     let study = |keys: &str| {
         let target = format!("[target.httpd]\n{keys}");
@@ -1031,6 +1061,43 @@ fn a_gateway_holds_a_rate_in_a_sweep() {
     let varied = SWEEP_OF_RATES.replace("rate = 10 }", "rate = 10, gate.rate = 2.5 }");
     let study = StudyFile::parse(&varied).unwrap();
     assert_eq!(study.gate.unwrap().rate_per_s, None);
+}
+
+#[test]
+fn a_gateway_has_limits_for_each_class() {
+    let classes = "[gate]\n[[gate.class]]\nname = \"db-heavy\"\nmatch = { header = \"X-Users: db-heavy\" }\n\
+                   concurrency = 20\n[[gate.class]]\nname = \"other.1\"\n[load]";
+    let held = SWEEP_OF_RATES.replace("[load]", classes);
+    let gate = StudyFile::parse(&held).unwrap().gate.unwrap();
+    let [heavy, other] = gate.classes.as_slice() else {
+        panic!("{:?}", gate.classes)
+    };
+    assert_eq!(
+        (heavy.name.as_str(), heavy.concurrency),
+        ("db-heavy", Some(20.0))
+    );
+    assert_eq!(heavy.matches["header"], "X-Users: db-heavy");
+    assert_eq!((other.name.as_str(), other.concurrency), ("other.1", None));
+    let varied = |factor: &str| {
+        StudyFile::parse(&held.replace("rate = 10 }", &format!("rate = 10, {factor} = 2.5 }}")))
+    };
+    for factor in ["gate.db-heavy.concurrency", "gate.other.1.rate"] {
+        assert!(varied(factor).unwrap().varies(factor), "{factor}");
+    }
+    let problems = varied("gate.gold.rate").unwrap_err();
+    assert!(problems[0].says.contains("no class `gold`"), "{problems:?}");
+    let problems = varied("gate.db-heavy.queue").unwrap_err();
+    assert!(problems[0].says.contains("is no factor"), "{problems:?}");
+    // Without a limit of its own or a factor a class holds nothing.
+    let nothing = held.replace("concurrency = 20\n", "");
+    let problems = StudyFile::parse(&nothing).unwrap_err();
+    assert!(
+        problems[0].says.contains("holds nothing back"),
+        "{problems:?}"
+    );
+    let slip = held.replace("header =", "heade =");
+    let problems = StudyFile::parse(&slip).unwrap_err();
+    assert!(problems[0].says.contains("heade"), "{problems:?}");
 }
 
 const SWEEP_OF_RATES: &str = r#"

@@ -26,7 +26,12 @@ pub(super) fn start(spec: &DatabaseSpec, place: &Place<'_>) -> Result<Postgresql
             programs: programs.bin,
             libraries: programs.libraries,
             connections: spec.connections,
-            table: spec.posts.map(|rows| PostsTable { rows }),
+            memory: spec.memory,
+            table: spec.posts.map(|rows| PostsTable {
+                rows,
+                text: spec.post_text,
+            }),
+            delay: spec.delay,
             kept: kept.clone(),
             cpus: Some(place.cpus.clone()),
             log: place.directory.path().join(LOG),

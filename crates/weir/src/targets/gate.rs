@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use weir_server::{GateLimits, GateOptions, Gated, Server};
-use weir_study::GateSpec;
+use weir_server::{GateClass, GateLimits, GateOptions, Gated, Server};
+use weir_study::{GateClassSpec, GateSpec};
 
 use crate::error::ExpectedError;
 use crate::{output, places};
@@ -25,6 +25,7 @@ pub(super) fn in_front(
                 rate_per_s: spec.rate_per_s,
                 max_wait: spec.max_wait,
                 max_queue: spec.max_queue,
+                classes: spec.classes.iter().map(class).collect(),
             },
             cpus: place.load_cpus.clone(),
             directory: place.directory.path().to_owned(),
@@ -37,6 +38,15 @@ pub(super) fn in_front(
         gated.address()
     ));
     Ok(Box::new(gated))
+}
+
+fn class(spec: &GateClassSpec) -> GateClass {
+    GateClass {
+        name: spec.name.clone(),
+        matches: spec.matches.clone(),
+        concurrency: spec.concurrency,
+        rate_per_s: spec.rate_per_s,
+    }
 }
 
 #[cfg(test)]
@@ -56,6 +66,16 @@ mod tests {
             rate_per_s: Some(1.0 / 60.0),
             max_wait: Duration::from_millis(200),
             max_queue: 10_000,
+            classes: vec![GateClass {
+                name: "db-heavy".to_owned(),
+                matches: [
+                    ("header".to_owned(), "X-Users: \"db\"*".to_owned()),
+                    ("method".to_owned(), "POST".to_owned()),
+                ]
+                .into(),
+                concurrency: Some(2.5),
+                rate_per_s: None,
+            }],
         };
         let longest = GateLimits {
             concurrency: None,
@@ -71,6 +91,13 @@ mod tests {
                 assert_eq!(settings.limit.rate_per_s, limits.rate_per_s);
                 assert_eq!(settings.limit.max_wait, limits.max_wait);
                 assert_eq!(settings.limit.max_queue, Some(10_000));
+                let [class] = settings.classes.as_slice() else {
+                    panic!("one class: {:?}", settings.classes)
+                };
+                assert_eq!(
+                    (class.name.as_str(), class.concurrency),
+                    ("db-heavy", Some(2.5))
+                );
             }
         }
     }
