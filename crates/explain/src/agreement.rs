@@ -21,9 +21,21 @@ const SAME: [(&str, &[&str]); 12] = [
             "garbage-collection",
             "neighbour",
             "quota",
+            "scheduler",
         ],
     ),
-    ("pool-waits", &["limit"]),
+    // Nor does it say why a pool is full: those that have a connection may wait for a CPU.
+    (
+        "pool-waits",
+        &[
+            "limit",
+            "cpu",
+            "garbage-collection",
+            "neighbour",
+            "quota",
+            "scheduler",
+        ],
+    ),
     ("database-full", &["limit"]),
     ("refused-by-connections", &["limit"]),
     ("gate-holds", &["limit"]),

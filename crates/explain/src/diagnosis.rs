@@ -2,11 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_record::Doing;
+use weir_record::{Doing, names};
 
 use crate::evidence::{CONNECTIONS, Evidence};
 use crate::hypotheses::{
     clock::clock,
+    connects::connects,
     cpu,
     disk::disk,
     downstream::downstream,
@@ -21,6 +22,7 @@ use crate::hypotheses::{
     quota::{held_by_quota, quota},
     scheduler::scheduler,
     spawn_rate::spawn_rate,
+    system_services::{name_lookup, random_numbers},
 };
 use crate::hypothesis::{Hypothesis, Verdict};
 use crate::rank::{Candidate, explains_most};
@@ -87,9 +89,16 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         .find(|(found, _)| found.is_some_and(Hypothesis::is_supported));
     let limits = limits(evidence, behind.map(|(_, words)| *words));
     let held = limits.is_supported() || behind.is_some() || cpu::holds(evidence) != Some(false);
+    let network = network(evidence, held);
+    let door = if network.is_supported() {
+        Some("the network")
+    } else {
+        limits.is_supported().then_some("a limit")
+    };
     let mut hypotheses: Vec<Hypothesis> = [
         Some(load_tool(evidence)),
-        Some(network(evidence, held)),
+        connects(evidence, door),
+        Some(network),
         Some(limits),
         spawn_rate(evidence),
         Some(locks),
@@ -97,6 +106,8 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         Some(paging(evidence)),
         Some(disk),
         Some(downstream(evidence)),
+        name_lookup(evidence),
+        random_numbers(evidence),
         Some(quota(evidence)),
         Some(idle_threads(evidence)),
         Some(cpu::cpu(evidence)),
@@ -303,11 +314,24 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
         .chain(ends)
         .flatten()
         .collect();
-    let in_dumps = [
+    // A handshake of TLS is work of the server as well.
+    let beside = [
+        part(
+            "having a connection made",
+            evidence.signal(names::CONNECTING),
+        ),
         part("waiting for a lock", standing(Doing::WaitsForLock)),
         part(
             "waiting for an answer of another service",
             standing(Doing::WaitsForAnswer),
+        ),
+        part(
+            "waiting for a host to be looked up",
+            standing(Doing::LooksUpHost),
+        ),
+        part(
+            "waiting for random numbers of the system",
+            standing(Doing::WaitsForRandom),
         ),
         part("asleep in the application", standing(Doing::Sleeps)),
         part(
@@ -318,7 +342,7 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
     let room = 1.0 - parts.iter().map(|part| part.share).sum::<f64>();
     parts.extend(within(
         room.max(0.0),
-        in_dumps.into_iter().flatten().collect(),
+        beside.into_iter().flatten().collect(),
     ));
     parts.extend([stopped, rest].into_iter().flatten());
     without_waits_in_pauses(parts, evidence)
@@ -336,8 +360,9 @@ fn without_waits_in_pauses(mut parts: Vec<TimePart>, evidence: &Evidence) -> Vec
     parts
 }
 
-/// What thread dumps saw, in the room that the other parts leave: a thread that has been woken
-/// still stands in a dump as it did before, until it gets a CPU, and that wait is a part already.
+/// What thread dumps and the load saw, in the room that the other parts leave: a thread that has
+/// been woken still stands in a dump as it did before, until it gets a CPU, and that wait is a part
+/// already.
 fn within(room: f64, mut seen: Vec<TimePart>) -> Vec<TimePart> {
     let all: f64 = seen.iter().map(|part| part.share).sum();
     if all > room {

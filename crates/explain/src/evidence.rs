@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_metric::{is_stage, stage_place};
+use weir_metric::{is_pool, is_stage, stage_place};
 use weir_record::{
     CpuScope, Doing, Errors, Invalid, ResponseTime, TargetFacts, TrialRecord, WatchResult, names,
     requests_doing,
@@ -10,8 +10,6 @@ use weir_record::{
 
 use crate::threshold::{FAILURES, FULL};
 
-/// How the names of pools begin.
-const POOL: &str = "pool.";
 /// The classes of failures under which JMeter and Weir count connections that were not made or were
 /// lost.
 const LOST: [&str; 6] = [
@@ -260,7 +258,7 @@ impl Evidence {
         let before = (stage == "threads")
             .then(|| waiting("request-queue").or_else(|| self.signal("request-queue.occupancy")));
         // Nor do all pools tell who waits for them; thread dumps do, of the one that is full.
-        let in_dumps = stage.starts_with(POOL).then(|| {
+        let in_dumps = is_pool(stage).then(|| {
             let only = self.only_full_pool()?;
             self.requests(Doing::WaitsForPool).filter(|_| only == stage)
         });
@@ -354,7 +352,7 @@ impl Evidence {
     /// The pool that is full, where it is one.
     fn only_full_pool(&self) -> Option<String> {
         let stages = self.stages().into_iter();
-        let mut full = stages.filter(|stage| stage.starts_with(POOL) && self.is_full(stage));
+        let mut full = stages.filter(|stage| is_pool(stage) && self.is_full(stage));
         let first = full.next();
         first.filter(|_| full.next().is_none())
     }

@@ -1,6 +1,7 @@
 //! The rival hypotheses, a file for each.
 
 pub(crate) mod clock;
+pub(crate) mod connects;
 pub(crate) mod cpu;
 pub(crate) mod disk;
 pub(crate) mod downstream;
@@ -15,6 +16,7 @@ pub(crate) mod paging;
 pub(crate) mod quota;
 pub(crate) mod scheduler;
 pub(crate) mod spawn_rate;
+pub(crate) mod system_services;
 
 use crate::evidence::Evidence;
 use crate::hypothesis::{Test, Unit};

@@ -47,6 +47,7 @@ pub(crate) const FULL: f64 = weir_record::STAGE_FULL;
 pub(crate) const FULL_BECAUSE: &str =
     "a limit acts when its stage is full; 5 % are lost when a place changes hands";
 
+pub(crate) const RESENT_BECAUSE: &str = "one request in a hundred that meets a closed connection is no accident: connections are closed while the load still uses them";
 pub(crate) const REFUSED_BECAUSE: &str = "one request in a hundred that is refused is no accident: a stage refuses only what finds it full";
 
 /// Share of the time in which tasks wait for storage.
@@ -97,7 +98,7 @@ pub(crate) const FAULTS_BECAUSE: &str =
 pub(crate) const MEMORY_STALL_BECAUSE: &str = "below a tenth of the seconds the want of memory held up too little to be a tenth of the response time. It counts for the whole \
      machine, so the server itself must fetch pages";
 
-/// A pool for which more requests wait on average than it has places is full from this share on.
-pub(crate) const WANTED_POOL: f64 = 0.75;
-pub(crate) const WANTED_POOL_BECAUSE: &str = "more wait for it on average than it has places, so that it is full but for the gaps \
-     between one request and the next";
+/// Share of a pool's places that are taken while somebody waits for one.
+pub(crate) const FULL_POOL: f64 = 0.75;
+pub(crate) const FULL_POOL_BECAUSE: &str = "who waits for a connection finds all of them taken, but for the moments in which one changes \
+     hands; a pool that is slow to fill has few taken while they wait";

@@ -18,14 +18,17 @@ use crate::threshold::MATTERS;
 use crate::words::{number, time};
 
 /// What counts as a wait that could be without; CPU time and a load generator's own faults do not.
-const WAITS: [&str; 10] = [
+const WAITS: [&str; 13] = [
     LIMIT,
+    "connects",
     "network",
     "locks",
     "garbage-collection",
     "paging",
     "disk",
     "downstream",
+    "name-lookup",
+    "entropy",
     QUOTA,
     "neighbour",
     "scheduler",

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use weir_record::{
-    Adjustment, AdjustmentKind, ClassSecond, JtlError, JtlReader, LABELS_MAX, LoadSecond,
+    Adjustment, AdjustmentKind, ClassSecond, Connects, JtlError, JtlReader, LABELS_MAX, LoadSecond,
     OTHER_LABELS, Parts, SampleRow, SaveConfiguration,
 };
 
@@ -52,7 +52,9 @@ pub struct Samples {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Kept {
     end_ms: u64,
-    elapsed_ms: u64,
+    /// More than 49 days count as that.
+    elapsed_ms: u32,
+    connect_ms: u32,
     label: u32,
     thread: u32,
     /// Twice the index of its response code, and one more if it failed.
@@ -75,7 +77,7 @@ enum UsersBy {
 
 impl Kept {
     fn start_ms(&self) -> u64 {
-        self.end_ms.saturating_sub(self.elapsed_ms)
+        self.end_ms.saturating_sub(u64::from(self.elapsed_ms))
     }
 }
 
@@ -288,12 +290,16 @@ impl Samples {
         let last = (self.end_ms - origin_ms) / 1_000;
         let mut at = 0;
         let mut users = 0;
+        // A file without the column has nothing but zeros there.
+        let tells_connects = self.kept.iter().any(|kept| kept.connect_ms > 0);
         (0..=last).map(move |number| {
             let mut second = LoadSecond::empty(number);
+            let mut connecting_ms = 0;
             let until = origin_ms + (number + 1) * 1_000;
             while let Some(kept) = self.kept.get(at).filter(|kept| kept.end_ms < until) {
                 at += 1;
                 users = kept.users;
+                connecting_ms += u64::from(kept.connect_ms);
                 let label = &self.labels[kept.label as usize];
                 let known = second
                     .classes
@@ -305,9 +311,13 @@ impl Samples {
                 });
                 let code = &self.codes[(kept.outcome / 2) as usize];
                 let success = kept.outcome % 2 == 0;
-                second.classes[place].count(kept.elapsed_ms, code, success);
+                second.classes[place].count(kept.elapsed_ms.into(), code, success);
             }
             second.users = users;
+            second.connects = tells_connects.then(|| Connects {
+                made: None,
+                took_s: connecting_ms as f64 / 1e3,
+            });
             second
         })
     }
@@ -400,7 +410,8 @@ impl Reading {
         self.start_ms = Some(self.start_ms.map_or(span.0, |first| first.min(span.0)));
         self.kept.push(Kept {
             end_ms: span.1,
-            elapsed_ms: row.elapsed_ms,
+            elapsed_ms: u32::try_from(row.elapsed_ms).unwrap_or(u32::MAX),
+            connect_ms: u32::try_from(row.connect_ms).unwrap_or(u32::MAX),
             label: self.labels.of(&row.label),
             thread: self.threads.of(&row.thread_name),
             outcome: 2 * self.codes.of(&row.response_code) + u32::from(!row.success),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use weir_record::{ClassSecond, LABELS_MAX, LoadSecond, OTHER_LABELS, Parts, SampleRow};
+use weir_record::{ClassSecond, Connects, LABELS_MAX, LoadSecond, OTHER_LABELS, Parts, SampleRow};
 
 /// The seconds that are not delivered yet, and the sums.
 #[derive(Debug)]
@@ -68,6 +68,11 @@ impl Seconds {
         if let Some(redirected) = &mut second.redirected {
             *redirected += u64::from(is_redirect(&row.response_code));
         }
+        let connects = second.connects.get_or_insert_default();
+        // That of a transaction is the sum of its samples'.
+        if !row.is_transaction {
+            connects.took_s += row.connect_ms as f64 / 1e3;
+        }
         let label = |name: &str| second.classes.iter().position(|class| class.label == name);
         let at = label(&row.label).or_else(|| {
             (self.labels >= LABELS_MAX)
@@ -111,6 +116,7 @@ fn is_redirect(code: &str) -> bool {
 fn empty(second: u64) -> LoadSecond {
     LoadSecond {
         redirected: Some(0),
+        connects: Some(Connects::default()),
         ..LoadSecond::empty(second)
     }
 }

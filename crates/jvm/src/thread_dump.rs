@@ -46,6 +46,20 @@ const SOCKETS: [&str; 5] = [
     "java.net.SocketInputStream.socketRead0(",
     "sun.nio.ch.EPoll.wait(",
 ];
+/// Innermost frames of a thread that has the system look up a host; it counts as runnable.
+const LOOKUPS: [&str; 2] = [
+    "AddressImpl.lookupAllHostAddr(",
+    "AddressImpl.getHostByAddr(",
+];
+/// Frame of a thread that waits for another one to have looked up the same host.
+const SAME_LOOKUP: &str = "java.net.InetAddress$NameServiceAddresses.get(";
+/// Frames of a thread that reads random numbers of the system: of the JDK's generators …
+const RANDOM: [&str; 2] = [
+    "sun.security.provider.NativePRNG",
+    "sun.security.provider.SeedGenerator",
+];
+/// … and innermost the read; it counts as runnable.
+const FILES: [&str; 2] = ["FileInputStream.readBytes(", "FileInputStream.read0("];
 /// A frame of a virtual thread that waits for bytes of a socket; it counts as waiting.
 const POLLER: &str = "sun.nio.ch.Poller.poll";
 /// Frames of a thread whose bytes another thread reads: it waits for the answer in a future. The
@@ -90,6 +104,10 @@ pub struct RequestThreads {
     pub asleep: u32,
     /// They wait for bytes of a socket, or for a client's answer: a database, another service.
     pub answer: u32,
+    /// They wait for a host's name or address to be looked up.
+    pub lookup: u32,
+    /// They wait for random numbers of the system.
+    pub random: u32,
     /// They wait for a connection of a pool.
     pub pool: u32,
     /// They wait for something else: a queue, a semaphore, another thread.
@@ -167,6 +185,9 @@ impl RequestThreads {
         let reads = self::has(innermost, &SOCKETS) || has(&[POLLER]);
         let of = match state {
             State::Asleep => &mut self.asleep,
+            State::Runnable if self::has(innermost, &LOOKUPS) => &mut self.lookup,
+            State::Blocked | State::Waiting if has(&[SAME_LOOKUP]) => &mut self.lookup,
+            State::Runnable if self::has(innermost, &FILES) && has(&RANDOM) => &mut self.random,
             State::Runnable if !reads => &mut self.running,
             State::Runnable => &mut self.answer,
             State::Waiting if has(&[POLLER]) => &mut self.answer,
@@ -228,6 +249,44 @@ mod tests {
             thread(state, frames)
         );
         RequestThreads::in_dump(&dump, PORT)
+    }
+
+    #[test]
+    fn threads_that_wait_for_the_system_do_not_run() {
+        let seen = RequestThreads {
+            seen: 1,
+            ..RequestThreads::default()
+        };
+        let lookup = RequestThreads { lookup: 1, ..seen };
+        let random = RequestThreads { random: 1, ..seen };
+        let looks_up = "java.net.Inet6AddressImpl.lookupAllHostAddr(java.base@17/Native Method)";
+        let same = "java.net.InetAddress$NameServiceAddresses.get(java.base@17/InetAddress.java:1)";
+        let read = "java.io.FileInputStream.readBytes(java.base@17/Native Method)";
+        let seeds =
+            "sun.security.provider.NativePRNG$RandomIO.readFully(java.base@17/NativePRNG.java:1)";
+        for (state, frames, want) in [
+            (
+                "RUNNABLE",
+                vec![looks_up, "shop.Baskets.sum(Baskets.java:1)"],
+                lookup,
+            ),
+            ("BLOCKED (on object monitor)", vec![same], lookup),
+            ("WAITING (parking)", vec![PARK, same], lookup),
+            ("RUNNABLE", vec![read, seeds], random),
+            // Any file, and a thread that has its numbers and goes on.
+            (
+                "RUNNABLE",
+                vec![read],
+                RequestThreads { running: 1, ..seen },
+            ),
+            (
+                "RUNNABLE",
+                vec![seeds],
+                RequestThreads { running: 1, ..seen },
+            ),
+        ] {
+            assert_eq!(in_one(state, &frames), want, "{state}, {frames:?}");
+        }
     }
 
     #[test]

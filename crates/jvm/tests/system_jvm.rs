@@ -188,6 +188,37 @@ fn virtual_threads_are_counted_by_what_they_wait_for() {
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// A machine whose resolver never answers, made of namespaces.
+#[test]
+fn threads_that_look_up_a_host_do_not_run() {
+    if is_skipped() || !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let resolvers = place.path().join("resolv.conf");
+    std::fs::write(
+        &resolvers,
+        "nameserver 127.0.0.1\noptions timeout:30 attempts:1\n",
+    )
+    .unwrap();
+    let script = "ip link set lo up && mount --bind \"$0\" /etc/resolv.conf && exec \"$@\"";
+    let mut apart = Command::new("unshare");
+    apart.args(["--mount", "--net", "sh", "-c", script]);
+    apart.arg(&resolvers).arg(java());
+    let watched = Watched::running("Lookup.java", &mut apart);
+    let printed = Attach::to(&watched.vm())
+        .unwrap()
+        .jcmd("Thread.print")
+        .unwrap();
+    let seen = RequestThreads::in_dump(&printed, 0);
+    let four = RequestThreads {
+        seen: 4,
+        lookup: 4,
+        ..RequestThreads::default()
+    };
+    assert_eq!(seen, four, "{printed}");
+}
+
 #[test]
 fn a_virtual_machine_without_virtual_threads_has_none() {
     if is_skipped() {

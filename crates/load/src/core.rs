@@ -14,7 +14,7 @@ use crate::audience::Audience;
 use crate::census::Census;
 use crate::clock::{Clock, Moment};
 use crate::control::{Control, Stage};
-use crate::counts::{CoreSecond, Count, Counts, Gauges};
+use crate::counts::{CoreSecond, Count, Counts, Gauges, SoFar};
 use crate::crash::Watched;
 use crate::error::LoadError;
 use crate::http::io_context::IoContext;
@@ -370,11 +370,16 @@ impl Core {
     }
 
     fn gauges(&self) -> Gauges {
+        let io = &self.io.counts;
         Gauges {
             users: self.users.get(),
             in_flight: self.in_flight.get(),
             sockets: self.io.sockets.get(),
-            resent: self.io.counts.resent.get(),
+            so_far: SoFar {
+                resent: io.resent.get(),
+                connected: io.connected.get(),
+                connecting_us: io.connecting_us.get(),
+            },
         }
     }
 

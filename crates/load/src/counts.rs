@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hdrhistogram::Histogram;
 use weir_record::{
-    ClassSecond, LABELS_MAX, LoadSecond, OTHER_LABELS, OpenSecond, response_histogram,
+    ClassSecond, Connects, LABELS_MAX, LoadSecond, OTHER_LABELS, OpenSecond, response_histogram,
 };
 
 use crate::clock::Moment;
@@ -85,8 +85,19 @@ pub(crate) struct Gauges {
     pub(crate) users: u32,
     pub(crate) in_flight: u32,
     pub(crate) sockets: u32,
-    /// Requests that were sent on a second connection, since the beginning.
+    /// What happened since the beginning.
+    pub(crate) so_far: SoFar,
+}
+
+/// What a runtime has counted since the beginning beside its samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SoFar {
+    /// Requests that were sent on a second connection.
     pub(crate) resent: u64,
+    /// Connections that were made.
+    pub(crate) connected: u64,
+    /// Microseconds that connecting took.
+    pub(crate) connecting_us: u64,
 }
 
 /// Counts for one runtime, second by second.
@@ -193,8 +204,8 @@ pub(crate) struct Merger {
     labels: Vec<Arc<str>>,
     /// For each runtime the first second that it has not delivered; `None` when it has ended.
     next_of_core: Vec<Option<u64>>,
-    /// For each runtime how many requests it had sent on a second connection so far.
-    resent_of_core: Vec<u64>,
+    /// For each runtime what it had counted so far.
+    so_far_of_core: Vec<SoFar>,
     next: u64,
     pending: BTreeMap<u64, LoadSecond>,
 }
@@ -205,7 +216,7 @@ impl Merger {
         Self {
             labels: labels.to_vec(),
             next_of_core: vec![Some(0); cores],
-            resent_of_core: vec![0; cores],
+            so_far_of_core: vec![SoFar::default(); cores],
             next: 0,
             pending: BTreeMap::new(),
         }
@@ -221,9 +232,12 @@ impl Merger {
         second.in_flight = Some(second.in_flight.unwrap_or(0) + part.gauges.in_flight);
         second.sockets = Some(second.sockets.unwrap_or(0) + part.gauges.sockets);
         second.redirected = Some(second.redirected.unwrap_or(0) + part.redirected);
-        let resent_before = std::mem::replace(&mut self.resent_of_core[core], part.gauges.resent);
-        let resent = part.gauges.resent - resent_before;
-        second.resent = Some(second.resent.unwrap_or(0) + resent);
+        let now = part.gauges.so_far;
+        let before = std::mem::replace(&mut self.so_far_of_core[core], now);
+        second.resent = Some(second.resent.unwrap_or(0) + now.resent - before.resent);
+        let connects = second.connects.get_or_insert_default();
+        connects.made = Some(connects.made.unwrap_or(0) + now.connected - before.connected);
+        connects.took_s += (now.connecting_us - before.connecting_us) as f64 / 1e6;
         add(&mut second.lateness_us, &part.lateness_us);
         if let Some(open) = &part.open {
             let sum = second.open.get_or_insert_with(OpenSecond::new);
@@ -265,6 +279,10 @@ fn empty_second(second: u64, labels: &[Arc<str>]) -> LoadSecond {
         lateness_us: response_histogram(),
         redirected: Some(0),
         resent: Some(0),
+        connects: Some(Connects {
+            made: Some(0),
+            took_s: 0.0,
+        }),
         open: None,
     }
 }
@@ -317,7 +335,11 @@ mod tests {
             users,
             in_flight: 1,
             sockets: 2,
-            resent: 5,
+            so_far: SoFar {
+                resent: 5,
+                connected: 3,
+                connecting_us: 250_000,
+            },
         }
     }
 
@@ -341,6 +363,11 @@ mod tests {
         );
         assert_eq!(whole.lateness_us.max(), 7);
         assert_eq!(whole.resent, Some(10));
+        let six = Connects {
+            made: Some(6),
+            took_s: 0.5,
+        };
+        assert_eq!(whole.connects, Some(six));
         assert_eq!(
             (whole.classes[0].succeeded, whole.classes[0].failed),
             (1, 1)
@@ -352,6 +379,7 @@ mod tests {
         merger.end(1);
         let next = merger.next().unwrap();
         assert_eq!((next.users, next.resent), (3, Some(0)));
+        assert_eq!(next.connects.unwrap().made, Some(0));
         merger.end(0);
         assert!(merger.next().is_none());
     }

@@ -35,6 +35,10 @@ pub const LATENESS_P99: &str = "load.lateness.p99";
 pub const REDIRECTS: &str = "redirects";
 /// Requests that Weir's own engine sent on a second connection.
 pub const RESENDS: &str = "resends";
+/// Connections that the load made per second.
+pub const CONNECTED: &str = "load.connected";
+/// Users that had a connection made, on average: the seconds that it took, per second.
+pub const CONNECTING: &str = "load.connecting";
 /// Share of the users' wake-ups that were more than 10 ms late.
 pub const LATE_SHARE: &str = "load.late-share";
 /// Share of the arrivals of an open workload that were due and not answered; one figure of the

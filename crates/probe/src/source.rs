@@ -5,6 +5,7 @@
 
 pub(crate) mod census;
 mod exposition;
+pub(crate) mod full_pools;
 mod in_dumps;
 mod jolokia;
 pub mod mbeans;
@@ -233,6 +234,14 @@ impl SourceReader {
                 accepted::put_connections(*port, *workers, reading);
             }
             Self::Httpd(httpd) => httpd.read(reading),
+        }
+    }
+
+    /// A signal that it cannot tell for now, and why.
+    pub(crate) fn why_not_read(&self) -> Option<(&'static str, String)> {
+        match self {
+            Self::RequestThreads(source) => source.why_not_read(),
+            _ => None,
         }
     }
 

@@ -5,6 +5,7 @@
 //! (a futex), so this is as exact as a timer, nothing adds up, and stopping needs no second
 //! mechanism.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -37,6 +38,8 @@ pub struct TimedReading {
     pub reading: Option<Reading>,
     /// The arrivals of requests that were read with it.
     pub arrivals: Arrivals,
+    /// Signals that cannot be read for now, and why.
+    pub not_read: BTreeMap<&'static str, String>,
 }
 
 /// A running watch. It ends when it is stopped or dropped, or its readings are no longer received.
@@ -136,6 +139,7 @@ fn watch(
             late_by: Duration::ZERO,
             reading: None,
             arrivals: Arrivals::NotWatched,
+            not_read: BTreeMap::new(),
         });
         let mut reading = watcher.sample(now);
         // What this reading has cost is in the figure of the next.
@@ -157,6 +161,7 @@ fn watch(
             } else {
                 Arrivals::NotWatched
             },
+            not_read: watcher.why_not_read(),
         });
         for told in missed.chain(this) {
             if let Err(mpsc::TrySendError::Disconnected(_)) = tell.try_send(told) {

@@ -1,6 +1,6 @@
 //! One reading of everything that a watch is about.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use weir_metric::CpuSet;
@@ -14,7 +14,7 @@ use crate::files::Files;
 use crate::origin::{of_system, over_ssh};
 use crate::own::OwnProcess;
 use crate::reading::{Reading, SignalName};
-use crate::source::{Moment, Origins, Source, SourceReader};
+use crate::source::{Moment, Origins, Source, SourceReader, full_pools};
 use crate::system::System;
 use crate::target::Target;
 use crate::target::process::ProcessUnits;
@@ -215,6 +215,15 @@ impl Watcher {
         std::mem::take(&mut self.arrived)
     }
 
+    /// Signals that cannot be read for now, and why. A trial in which they were read all the same
+    /// has them.
+    pub fn why_not_read(&self) -> BTreeMap<&'static str, String> {
+        self.sources
+            .iter()
+            .filter_map(SourceReader::why_not_read)
+            .collect()
+    }
+
     /// CPU time of threads that watch for this one.
     pub(crate) fn helpers_cpu(&self) -> Duration {
         let arrivals = self.arrivals.as_ref();
@@ -233,6 +242,7 @@ impl Watcher {
         for source in &self.sources {
             source.add_origins(&mut origins);
         }
+        full_pools::add_origins(&mut origins);
         origins
     }
 
@@ -265,6 +275,7 @@ impl Watcher {
                 }
             }
         }
+        full_pools::put_full(reading);
     }
 }
 

@@ -129,17 +129,25 @@ pub fn evaluate(
         succeeded_by_code: counts.succeeded_by_code,
         cpu: cpu_record(&signals),
         classes: classes(recording, &window, length_s)?,
-        signals,
         signal_origins: BTreeMap::new(),
         own_units: BTreeMap::new(),
-        not_read: recording.not_read.clone(),
+        not_read: not_read(recording, &signals),
         open: open(recording, window.clone()),
         intervals,
+        signals,
     };
     record.adjust(other_labels(recording, &window));
     judge(&mut record, recording, window, context);
     record.note_starved();
     Ok(record)
+}
+
+/// Why signals are missing in the window; outside of it they could not be read for a while.
+fn not_read(recording: &Recording, read: &BTreeMap<String, f64>) -> BTreeMap<String, String> {
+    let why = recording.not_read.iter();
+    why.filter(|(signal, _)| !read.contains_key(*signal))
+        .map(|(signal, why)| (signal.clone(), why.clone()))
+        .collect()
 }
 
 /// Samples of the window whose labels are not counted each on their own.

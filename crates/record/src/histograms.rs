@@ -250,6 +250,7 @@ mod tests {
             lateness_us: response_histogram(),
             redirected: None,
             resent: None,
+            connects: None,
             open: None,
         }
     }

@@ -71,7 +71,7 @@ pub use jtl::{
     Field, JtlError, JtlFormat, JtlReader, JtlWriter, Parts, SaveConfiguration, TimestampFormat,
     continue_jtl, open_jtl,
 };
-pub use load_second::{ClassSecond, LoadSecond, OpenSecond};
+pub use load_second::{ClassSecond, Connects, LoadSecond, OpenSecond};
 pub use plan_check::{CHECK_SCHEMA, CheckResult, CheckedFile, CheckedName};
 pub use raised_limit::{AnswerBefore, RaisedLimit};
 pub use recording::Recording;

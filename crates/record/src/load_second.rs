@@ -31,8 +31,20 @@ pub struct LoadSecond {
     /// Requests that were sent again, on a fresh connection, because the one that was kept took no
     /// byte of them; `None` when the load generator does not tell.
     pub resent: Option<u64>,
+    /// Connections that were made; `None` when the load generator does not tell.
+    pub connects: Option<Connects>,
     /// What only an open workload has; `None` when the load is closed.
     pub open: Option<OpenSecond>,
+}
+
+/// The connections that the load made in one second.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Connects {
+    /// How many; `None` when only the time is known.
+    pub made: Option<u64>,
+    /// How long all of them took, in seconds, with the names that were looked up and the handshakes
+    /// of TLS; those that failed count.
+    pub took_s: f64,
 }
 
 /// Samples of an open workload that ended in one second: those of which it was known before when
@@ -91,6 +103,7 @@ impl LoadSecond {
             lateness_us: response_histogram(),
             redirected: None,
             resent: None,
+            connects: None,
             open: None,
         }
     }

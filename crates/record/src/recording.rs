@@ -158,6 +158,12 @@ fn load_reading(load: &LoadSecond) -> Reading {
     if let Some(resent) = load.resent {
         put(names::RESENDS, resent as f64);
     }
+    if let Some(connects) = load.connects {
+        put(names::CONNECTING, connects.took_s);
+        if let Some(made) = connects.made {
+            put(names::CONNECTED, made as f64);
+        }
+    }
     put(names::USERS, f64::from(load.users));
     if let Some(in_flight) = load.in_flight {
         put(names::IN_FLIGHT, f64::from(in_flight));

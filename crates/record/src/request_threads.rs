@@ -20,6 +20,10 @@ pub enum Doing {
     Sleeps,
     /// It waits for bytes of a socket, or for a client's answer.
     WaitsForAnswer,
+    /// It waits for a host's name or address to be looked up.
+    LooksUpHost,
+    /// It waits for random numbers of the system.
+    WaitsForRandom,
     /// It waits for a connection of a pool.
     WaitsForPool,
     /// It waits for something else: a queue, a semaphore, another thread.
@@ -33,6 +37,8 @@ impl Doing {
             Self::WaitsForLock => &["request-threads.monitor", "request-threads.lock"],
             Self::Sleeps => &["request-threads.asleep"],
             Self::WaitsForAnswer => &["request-threads.answer"],
+            Self::LooksUpHost => &["request-threads.lookup"],
+            Self::WaitsForRandom => &["request-threads.random"],
             Self::WaitsForPool => &["request-threads.pool"],
             Self::WaitsForOthers => &["request-threads.parked"],
         }

@@ -328,6 +328,9 @@ impl Following<'_> {
                 None => self.recording.miss_signals(of),
             }
             self.take_arrivals(of, read.arrivals);
+            for (signal, why) in read.not_read {
+                self.recording.note_not_read(signal, why);
+            }
             if of >= second {
                 return;
             }

@@ -177,6 +177,7 @@ pub(crate) fn load(network: &Network, at: u64, second: &Second) -> LoadSecond {
         lateness_us: response_histogram(),
         redirected: None,
         resent: None,
+        connects: None,
         open: None,
     }
 }

@@ -119,13 +119,7 @@ const ONE_CPU: [&str; 2] = ["cpu.fullest", "target.busiest-thread"];
 
 /// Says that it was not the CPU, where it was not: none of those that the target may use was full.
 fn not_the_cpu(found: Finding, trial: &TrialRecord) -> Finding {
-    let is_full = |name: &&str| {
-        trial
-            .signals
-            .get(*name)
-            .is_some_and(|busy| *busy >= CPU_FULL)
-    };
-    if ONE_CPU.iter().any(is_full) {
+    if one_cpu_is_full(trial) {
         return found;
     }
     let busy = trial.cpu.map(|cpu| cpu.total);
@@ -133,6 +127,21 @@ fn not_the_cpu(found: Finding, trial: &TrialRecord) -> Finding {
         Some(busy) => found.was_not(format!("the CPU ({:.0} % utilized)", busy * 100.0)),
         None => found,
     }
+}
+
+fn one_cpu_is_full(trial: &TrialRecord) -> bool {
+    let is_full = |name: &&str| {
+        trial
+            .signals
+            .get(*name)
+            .is_some_and(|busy| *busy >= CPU_FULL)
+    };
+    ONE_CPU.iter().any(is_full)
+}
+
+/// Whether the CPU that the server may use is full, or one of its CPUs.
+fn cpu_is_full(trial: &TrialRecord) -> bool {
+    one_cpu_is_full(trial) || trial.cpu.is_some_and(|cpu| cpu.total >= CPU_FULL)
 }
 
 /// How a trial is called in a sentence: its case, or its levels.

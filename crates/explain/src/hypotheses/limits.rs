@@ -1,12 +1,13 @@
 //! A pool or another limit of the funnel holds requests back.
 
+use weir_metric::is_pool;
 use weir_record::{Doing, are_most};
 
 use crate::evidence::{CONNECTIONS, Evidence};
 use crate::hypotheses::{cpu, waiting_test};
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
 use crate::threshold::{
-    FAILURES, FULL, FULL_BECAUSE, REFUSED_BECAUSE, WANTED_POOL, WANTED_POOL_BECAUSE,
+    FAILURES, FULL, FULL_BECAUSE, FULL_POOL, FULL_POOL_BECAUSE, REFUSED_BECAUSE,
 };
 use crate::words::{number, percent, time};
 
@@ -126,7 +127,7 @@ impl Stage {
     }
 
     fn is_by_itself(&self) -> bool {
-        self.name.starts_with("pool.") || self.at_rate.is_some()
+        is_pool(&self.name) || self.at_rate.is_some()
     }
 
     fn refuses(&self) -> bool {
@@ -163,29 +164,37 @@ fn stage(evidence: &Evidence, name: String) -> Option<Stage> {
         .signal(&signal("entries"))
         .zip(evidence.signal(&signal("rate-limit")))
         .filter(|(entries, most)| taken.is_none_or(|taken| taken < entries / most));
-    let used = at_rate.map_or(taken, |(entries, most)| Some(entries / most));
-    let what = if at_rate.is_some() {
-        format!("what `{name}` let in, over the rate that it may")
-    } else {
-        format!("share of the places of `{name}` that were taken")
-    };
     let waits = waiting_test(evidence, &format!("waiting for `{name}`"), waiting)
         .from(&[&signal("waiting"), &signal("wait")]);
-    let from = if at_rate.is_some() {
-        [signal("entries"), signal("rate-limit")]
+    let waited_for = evidence
+        .signal(&signal("full"))
+        .filter(|share| *share > 0.0);
+    let full = if let Some((entries, most)) = at_rate {
+        let what = format!("what `{name}` let in, over the rate that it may");
+        Test::at_least(
+            what,
+            Some(entries / most),
+            Unit::Share,
+            (FULL, FULL_BECAUSE),
+        )
+        .from(&[&signal("entries"), &signal("rate-limit")])
+    } else if let Some((taken, waited_for)) = taken.zip(waited_for) {
+        let what = format!(
+            "share of the places of `{name}` that were taken, over the share of the time in which somebody waited for one"
+        );
+        let while_waiting = (taken / waited_for).min(1.0);
+        Test::at_least(
+            what,
+            Some(while_waiting),
+            Unit::Share,
+            (FULL_POOL, FULL_POOL_BECAUSE),
+        )
+        .from(&[&signal("occupancy"), &signal("limit"), &signal("full")])
     } else {
-        [signal("occupancy"), signal("limit")]
+        let what = format!("share of the places of `{name}` that were taken");
+        Test::at_least(what, taken, Unit::Share, (FULL, FULL_BECAUSE))
+            .from(&[&signal("occupancy"), &signal("limit")])
     };
-    let is_wanted_pool = name.starts_with("pool.")
-        && waiting
-            .zip(limit)
-            .is_some_and(|(waiting, limit)| waiting > limit);
-    let from_share = if is_wanted_pool {
-        (WANTED_POOL, WANTED_POOL_BECAUSE)
-    } else {
-        (FULL, FULL_BECAUSE)
-    };
-    let full = Test::at_least(what, used, Unit::Share, from_share).from(&[&from[0], &from[1]]);
     let refuses = refused.map(|share| {
         Test::at_least(
             format!("share of the requests that `{name}` refused"),
@@ -256,8 +265,9 @@ fn says(
             number(entries)
         ),
         None => format!(
-            "`{}`{limit} was full, and {waiting} requests waited for it on average{wait}",
-            stage.name
+            "`{}`{limit} was full{}, and {waiting} requests waited for it on average{wait}",
+            stage.name,
+            in_bursts(evidence, stage)
         ),
     };
     match behind.filter(|_| verdict != Verdict::Supported) {
@@ -269,6 +279,16 @@ fn says(
         ),
         None => format!("{what}.{}", left_open(evidence, stage)),
     }
+}
+
+/// For how much of the time it was full, where it has room on average.
+fn in_bursts(evidence: &Evidence, stage: &Stage) -> String {
+    let waited_for = evidence
+        .signal(&format!("{}.full", stage.name))
+        .filter(|share| *share < FULL && !evidence.is_full(&stage.name));
+    waited_for.map_or_else(String::new, |share| {
+        format!(" {} of the time", percent(share))
+    })
 }
 
 /// Whether a higher limit helps depends on what those wait for that have a place: what is known of
@@ -306,25 +326,50 @@ mod tests {
         ("threads.limit", 50.0),
     ];
 
+    /// What is said of a pool with so many places of so many taken, this many waiting, and somebody
+    /// for this share of the time.
+    fn of_pool(taken: (f64, f64), waiting: f64, share: f64) -> Hypothesis {
+        let signals = [
+            ("cpu", 0.16),
+            ("pool.db.occupancy", taken.0),
+            ("pool.db.limit", taken.1),
+            ("pool.db.waiting", waiting),
+            ("pool.db.full", share),
+        ];
+        limits(&evidence(&signals), None)
+    }
+
     /// A pool of one, of a Tomcat: it is free for a moment between one request and the next.
     #[test]
-    fn a_pool_for_which_more_wait_than_it_has_places_is_full() {
-        let with = |taken, waiting| {
-            let signals = [
-                ("cpu", 0.16),
-                ("pool.db.occupancy", taken),
-                ("pool.db.limit", 1.0),
-                ("pool.db.waiting", waiting),
-            ];
-            limits(&evidence(&signals), None).verdict
-        };
-        assert_eq!(with(0.9, 8.0), Verdict::Supported);
-        assert_eq!(with(0.2, 8.0), Verdict::NotSupported, "it is slow to fill");
-        assert_eq!(
-            with(0.9, 1.0),
-            Verdict::NotSupported,
-            "nor more than places"
+    fn a_pool_that_somebody_always_waits_for_is_full() {
+        let small = of_pool((0.9, 1.0), 8.0, 1.0);
+        assert_eq!(small.verdict, Verdict::Supported);
+        assert!(
+            small
+                .says
+                .contains("`pool.db` (limit 1.00) was full, and 8.00 requests"),
+            "{}",
+            small.says
         );
+        let slow = of_pool((0.2, 1.0), 8.0, 1.0);
+        assert_eq!(slow.verdict, Verdict::NotSupported, "it is slow to fill");
+    }
+
+    /// Requests that come in bursts, on Spring Boot: two of three connections in use on average,
+    /// none free while somebody waits.
+    #[test]
+    fn a_pool_that_is_full_in_bursts_is_what_they_wait_for() {
+        let bursts = of_pool((1.8, 3.0), 4.2, 0.6);
+        assert_eq!(bursts.verdict, Verdict::Supported);
+        assert!(
+            bursts
+                .says
+                .contains("`pool.db` (limit 3.00) was full 60 % of the time, and 4.20"),
+            "{}",
+            bursts.says
+        );
+        let nobody = of_pool((1.8, 3.0), 0.0, 0.0);
+        assert_eq!(nobody.verdict, Verdict::NotSupported);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Requests wait for each other: locks, and safepoints that are no collections.
 
-use weir_record::{Doing, are_most};
+use weir_record::{Doing, are_most, names};
 
 use crate::evidence::Evidence;
 use crate::hypotheses::garbage::in_pauses;
@@ -11,6 +11,9 @@ use crate::hypothesis::{Hypothesis, Test, Unit, Verdict};
 use crate::threads::request_at_cpu;
 use crate::threshold::{MATTERS, MATTERS_BECAUSE};
 use crate::words::{capital, number, percent};
+
+/// The signal that every thread dump tells.
+const DUMPS: &str = "request-threads.seen";
 
 pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
     let in_locks = evidence.requests(Doing::WaitsForLock);
@@ -54,6 +57,7 @@ pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
         &unaccounted,
         &contended,
         &safepoints,
+        evidence.why_not_read(DUMPS),
     );
     let share = if safepoints.speaks() {
         safepoints.figure
@@ -105,12 +109,15 @@ pub(crate) fn rest(evidence: &Evidence) -> Option<f64> {
         Doing::WaitsForLock,
         Doing::Sleeps,
         Doing::WaitsForAnswer,
+        Doing::LooksUpHost,
+        Doing::WaitsForRandom,
         Doing::WaitsForOthers,
     ]
     .into_iter()
     .filter_map(|doing| evidence.requests(doing))
     .sum();
-    let known = at_cpu + queued + on_disk + at_the_door + seen;
+    let connecting = evidence.signal(names::CONNECTING).unwrap_or(0.0);
+    let known = at_cpu + queued + on_disk + at_the_door + connecting + seen;
     let known = evidence.share_of_requests(Some(known))?;
     let stopped = in_pauses(evidence).unwrap_or(0.0);
     Some((1.0 - known - stopped).max(0.0))
@@ -127,6 +134,7 @@ fn says(
     unaccounted: &Test,
     contended: &Test,
     safepoints: &Test,
+    why_no_dumps: Option<&str>,
 ) -> String {
     let stopped = safepoints
         .figure
@@ -172,9 +180,10 @@ fn says(
             number(per_request)
         )
     });
-    let open = (verdict == Verdict::NotMeasured).then(|| match contended.figure {
-        Some(_) => "it can be locks, or something behind the server".to_owned(),
-        None => "locks are counted of HotSpot virtual machines only; it can also be something behind the server".to_owned(),
+    let open = (verdict == Verdict::NotMeasured).then(|| match (why_no_dumps, contended.figure) {
+        (Some(why), _) => why.to_owned(),
+        (None, Some(_)) => "it can be locks, or something behind the server".to_owned(),
+        (None, None) => "locks are counted of HotSpot virtual machines only; it can also be something behind the server".to_owned(),
     });
     let parts = [Some(rest), monitors, stopped, open];
     format!(
@@ -186,7 +195,7 @@ fn says(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::made::evidence;
+    use crate::evidence::made::{evidence, without};
 
     /// One of ten requests works, the others stand somewhere.
     const STANDING: [(&str, f64); 3] = [
@@ -238,6 +247,17 @@ mod tests {
             assert_eq!(with(&asleep).verdict, Verdict::NotSupported, "{contended}");
         }
         assert_eq!(with(&[]).verdict, Verdict::NotMeasured);
+        let open = locks(&without(
+            evidence(&STANDING),
+            DUMPS,
+            "the next dump is 40 s later",
+        ));
+        assert_eq!(open.verdict, Verdict::NotMeasured);
+        assert!(
+            open.says.contains("the next dump is 40 s later"),
+            "{}",
+            open.says
+        );
     }
 
     #[test]

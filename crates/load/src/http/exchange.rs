@@ -55,8 +55,9 @@ impl Client {
             }
             let server = &servers[request.server];
             // Boxed: most users connect once, and the tasks of all would have room for it.
+            let began = self.io.latest();
             let opened = Box::pin(self.connect(server, request.connect_timeout)).await;
-            connected = Some(self.io.now());
+            connected = Some(self.io.note_connecting(began, opened.is_ok()));
             match opened {
                 Ok(opened) => socket = Some(opened),
                 Err(failure) => {
@@ -189,8 +190,9 @@ impl Client {
         notes: &mut Notes,
     ) -> Result<Opened, Failure> {
         let server = &servers[request.server];
+        let began = self.io.latest();
         let socket = self.connect(server, request.connect_timeout).await;
-        notes.connected = Some(self.io.now());
+        notes.connected = Some(self.io.note_connecting(began, socket.is_ok()));
         let socket = socket?;
         if server.scheme == Scheme::Http && servers.http_version() == HttpVersion::One {
             return Ok(Opened::Connection(Connection::Http1(socket)));
@@ -217,10 +219,12 @@ impl Client {
                     Tunnel::Refused(head) => return Ok(Opened::Refused(head)),
                 };
             }
+            let began = self.io.latest();
             let secured = self.secure(socket, servers, request).await;
+            let agreed = self.io.note_connecting(began, false);
             if server.proxy.is_none() {
                 // JMeter counts TLS as a part of connecting, but not in a tunnel.
-                notes.connected = Some(self.io.now());
+                notes.connected = Some(agreed);
             }
             socket = secured?;
             is_http2 = socket.stream.is_http2();

@@ -36,6 +36,10 @@ pub(crate) struct IoContext {
 pub(crate) struct IoCounts {
     /// Requests that were sent on a second connection.
     pub(crate) resent: Cell<u64>,
+    /// Connections that were made.
+    pub(crate) connected: Cell<u64>,
+    /// Microseconds that connecting took, also where it failed.
+    pub(crate) connecting_us: Cell<u64>,
     /// Writes that had to wait for room in the socket.
     pub(crate) blocked_sends: Cell<u64>,
     /// Connections that this machine could not open.
@@ -65,6 +69,17 @@ impl IoContext {
     pub(crate) fn now(&self) -> Moment {
         let now = self.clock.now();
         self.latest.set(now);
+        now
+    }
+
+    /// Notes that connecting has ended now, or a further part of it, which began then.
+    pub(crate) fn note_connecting(&self, began: Moment, made: bool) -> Moment {
+        let now = self.now();
+        let took_us = now.micros_since(began);
+        self.counts.connecting_us.update(|us| us + took_us);
+        self.counts
+            .connected
+            .update(|count| count + u64::from(made));
         now
     }
 

@@ -4,6 +4,8 @@
 //! connection, are not seen. Whoever waits for a connection of a pool finds none that is free, so
 //! that all are taken; how many are while nobody waits is not seen.
 
+use weir_metric::is_pool;
+
 use super::Origins;
 use super::request_threads::{HIKARI_POOL, LIBERTY_POOL};
 use crate::reading::{self, Reading};
@@ -38,23 +40,20 @@ pub(super) fn put(pool: Option<&DumpedPool>, reading: &mut Reading) {
     }
     // The pool may go by another name there.
     let is_told = reading.keys().any(|name| {
-        let name = name.as_str();
-        name.starts_with("pool.") && name.ends_with(".occupancy")
+        let stage = name.as_str().strip_suffix(".occupancy");
+        stage.is_some_and(is_pool)
     });
     if let Some((pool, waiting)) = pool.filter(|_| !is_told).map(DumpedPool::parts) {
         let waiting = reading.get(waiting).copied();
-        let is_full = waiting.map(|waiting| f64::from(waiting > 0.0));
         reading::put(reading, format!("{pool}.waiting"), waiting);
-        reading::put(reading, format!("{pool}.full"), is_full);
     }
 }
 
 pub(super) fn add_origins(pool: Option<&DumpedPool>, origins: &mut Origins) {
-    let of_pool = pool.map(DumpedPool::parts).map(|(pool, waiting)| {
-        ["waiting", "full"].map(|figure| (format!("{pool}.{figure}"), waiting))
-    });
-    let of_pool = of_pool.into_iter().flatten();
-    for (name, from) in of_pool.chain([(TAKEN.to_owned(), SERVING)]) {
+    let of_pool = pool
+        .map(DumpedPool::parts)
+        .map(|(pool, waiting)| (format!("{pool}.waiting"), waiting));
+    for (name, from) in of_pool.into_iter().chain([(TAKEN.to_owned(), SERVING)]) {
         origins
             .entry(name)
             .or_insert_with(|| format!("derived: {from}"));
@@ -79,13 +78,12 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_is_full_while_somebody_waits_for_it() {
-        for (waiting, full) in [(4.0, 1.0), (0.0, 0.0)] {
+    fn those_that_wait_for_a_pool_are_seen() {
+        for waiting in [4.0, 0.0] {
             let reading = put_of(waiting, &[]);
             let read = |name: &str| reading.get(name).copied();
             assert_eq!(read(TAKEN), Some(9.0));
             assert_eq!(read("pool.db.waiting"), Some(waiting));
-            assert_eq!(read("pool.db.full"), Some(full));
         }
     }
 
@@ -93,7 +91,7 @@ mod tests {
     fn what_the_server_tells_is_better() {
         let reading = put_of(4.0, &[(TAKEN, 11.0), ("pool.db.occupancy", 2.0)]);
         assert_eq!(reading.get(TAKEN).copied(), Some(11.0));
-        assert!(!reading.contains_key("pool.db.full"));
+        assert!(!reading.contains_key("pool.db.waiting"));
         // Nothing was dumped.
         let mut nothing = Reading::new();
         put(Some(&pool()), &mut nothing);

@@ -1,10 +1,11 @@
 //! What the threads that serve requests do, from thread dumps of a virtual machine of this machine.
 //!
 //! A dump stops all threads while it is written, so that it is taken as rarely as this asks for: at
-//! most [`SHARE`] of the time. How long they stood is what the virtual machine's counters say;
-//! without them it is how long the dump took, its wait for a CPU included. A thread of its own
-//! waits for it, and the reading takes what has come by then. Virtual threads are written into a
-//! dump of their own, which stops one thread at a time; it counts as if it stopped them all.
+//! most [`SHARE`] of the time, or [`SHARE_MOST`] where trials would end without one. How long they
+//! stood is what the virtual machine's counters say; without them it is how long the dump took, its
+//! wait for a CPU included. A thread of its own waits for it, and the reading takes what has come
+//! by then. Virtual threads are written into a dump of their own, which stops one thread at a time;
+//! it counts as if it stopped them all.
 
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
@@ -17,16 +18,22 @@ use super::Origins;
 
 /// Of the virtual machine's time, at most so much goes into dumps.
 const SHARE: f64 = 0.001;
+/// So much while the next one would not come for [`LONGEST`].
+const SHARE_MOST: f64 = 0.005;
+/// A trial has one in each of so many seconds, as far as [`SHARE_MOST`] allows.
+const LONGEST: Duration = Duration::from_secs(10);
 /// Dumps are at least this far apart.
 const EVERY: Duration = Duration::from_millis(900);
 /// Signals that a dump tells.
-const SIGNALS: [&str; 11] = [
+const SIGNALS: [&str; 13] = [
     "request-threads.seen",
     "request-threads.running",
     "request-threads.monitor",
     "request-threads.lock",
     "request-threads.asleep",
     "request-threads.answer",
+    "request-threads.lookup",
+    "request-threads.random",
     "request-threads.pool",
     "request-threads.parked",
     HIKARI_POOL,
@@ -50,6 +57,8 @@ pub(crate) struct RequestThreadsSource {
     /// How long they stood for the dump before; the first finds a virtual machine that has not
     /// compiled what it takes for it, and says nothing of the others.
     took: Option<Duration>,
+    /// How far apart the last one and the next are.
+    apart: Duration,
     /// A dump was asked for and has not come.
     pending: bool,
 }
@@ -68,6 +77,7 @@ impl RequestThreadsSource {
             dumps: Dumps::start(pid, port),
             due: None,
             took: None,
+            apart: EVERY,
             pending: false,
         }
     }
@@ -90,7 +100,8 @@ impl RequestThreadsSource {
                 self.pending = false;
                 let cost = self.took.map_or(Duration::ZERO, |before| before.min(took));
                 self.took = Some(took);
-                self.due = Some(now + EVERY.max(cost.div_f64(SHARE)));
+                self.apart = apart(cost);
+                self.due = Some(now + self.apart);
                 // Of several pools nothing tells which one it is.
                 let is_one = threads.hikari_pools == 1;
                 let counts = [
@@ -100,6 +111,8 @@ impl RequestThreadsSource {
                     Some(threads.lock),
                     Some(threads.asleep),
                     Some(threads.answer),
+                    Some(threads.lookup),
+                    Some(threads.random),
                     Some(threads.pool),
                     Some(threads.parked),
                     is_one.then_some(threads.hikari),
@@ -116,12 +129,35 @@ impl RequestThreadsSource {
         }
     }
 
+    /// The signal that is missing in a trial without a dump, and why there is none.
+    pub(crate) fn why_not_read(&self) -> Option<(&'static str, String)> {
+        let why = if self.dumps.is_none() {
+            format!("no thread dump of process {} could be taken", self.pid)
+        } else if self.apart > LONGEST {
+            format!(
+                "the server's threads stood for {:.0} ms for a thread dump, so that the next is {:.0} s later: a longer \
+                 window has some",
+                self.took.unwrap_or_default().as_secs_f64() * 1e3,
+                self.apart.as_secs_f64()
+            )
+        } else {
+            return None;
+        };
+        Some((SIGNALS[0], why))
+    }
+
     pub(crate) fn add_origins(&self, origins: &mut Origins) {
         for signal in SIGNALS {
             let place = format!("thread dumps of process {}", self.pid);
             origins.entry(signal.to_owned()).or_insert(place);
         }
     }
+}
+
+/// How far apart dumps are for which the threads stand so long.
+fn apart(cost: Duration) -> Duration {
+    let rarely = cost.div_f64(SHARE).min(LONGEST);
+    rarely.max(cost.div_f64(SHARE_MOST)).max(EVERY)
 }
 
 impl Dumps {
@@ -160,5 +196,42 @@ impl Dumps {
         let thread = std::thread::Builder::new().name("thread-dumps".to_owned());
         thread.spawn(take).ok()?;
         Some(Self { ask, taken })
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dumps_are_rare_where_they_are_dear_and_a_trial_has_some() {
+        for (stands_ms, apart_s) in [
+            (0, 0.9),
+            (1, 1.0),
+            (5, 5.0),
+            (20, 10.0),
+            (50, 10.0),
+            (200, 40.0),
+        ] {
+            let seen = apart(Duration::from_millis(stands_ms)).as_secs_f64();
+            assert!((seen - apart_s).abs() < 1e-6, "{stands_ms} ms: {seen} s");
+        }
+    }
+
+    #[test]
+    fn why_a_trial_has_no_dump_is_said() {
+        // No virtual machine runs in this process.
+        let mut source = RequestThreadsSource::new(std::process::id(), 1);
+        assert_eq!(source.why_not_read(), None);
+        source.apart = apart(Duration::from_millis(200));
+        source.took = Some(Duration::from_millis(200));
+        let (signal, why) = source.why_not_read().unwrap();
+        assert_eq!(signal, "request-threads.seen");
+        assert!(why.contains("stood for 200 ms"), "{why}");
+        assert!(why.contains("40 s later"), "{why}");
+        source.dumps = None;
+        let (_, why) = source.why_not_read().unwrap();
+        assert!(why.contains("no thread dump of process"), "{why}");
     }
 }

@@ -36,6 +36,7 @@ fn load_second(second: u64, answered: u64, failed: u64, response_us: u64) -> Loa
         lateness_us,
         redirected: None,
         resent: None,
+        connects: None,
         open: None,
     }
 }
@@ -369,7 +370,9 @@ fn arrivals_of_requests_are_counted_and_their_percentiles_merged() {
         let ns = (wait_s * 1e9) as u64;
         recording.add_arrivals(second, std::iter::repeat_n(ns, sampled as usize));
     }
-    recording.note_not_read("other", "why".to_owned());
+    for signal in ["other", "target.arrival.unread"] {
+        recording.note_not_read(signal, "why".to_owned());
+    }
     let record = evaluate(&recording, 0..20, &context(&treatment())).unwrap();
     let signal = |name: &str| record.signals[&format!("target.arrival.{name}")];
     assert!((signal("sampled") - 100.0).abs() < 1e-9);
@@ -378,6 +381,7 @@ fn arrivals_of_requests_are_counted_and_their_percentiles_merged() {
     assert!((signal("to-read.p50") / 0.001 - 1.0).abs() < 1e-3);
     assert!((signal("to-read.p99") / 0.011 - 1.0).abs() < 1e-3);
     assert_eq!(record.not_read["other"], "why");
+    assert_eq!(record.not_read.len(), 1, "the other one was read");
 }
 
 /// A second in which all samples were refused, or none was tried.

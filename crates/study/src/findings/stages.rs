@@ -2,11 +2,17 @@
 
 use weir_record::{Finding, Role, STAGE_FULL, TrialRecord};
 
-use super::{Evidence, name, not_the_cpu};
+use super::{Evidence, cpu_is_full, name, not_the_cpu};
 use crate::settings::THREADS;
 
 /// Waiting counts from half a request on average: below it is the odd moment.
 const WAITING_MIN: f64 = 0.5;
+
+/// What helps those that wait for a pool …
+const LARGER_POOL: &str = "a larger pool, as far as what is behind it can take more, or shorter holds; more threads would only \
+     wait there too";
+/// … and where those that have a connection wait for a CPU.
+const BEHIND_FULL_CPU: &str = "less CPU a request, or more CPUs: they are full, so that a larger pool would only move the wait there";
 
 /// Threads wait for a connection of a pool while they hold all they have.
 pub(super) fn pool_waits(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -50,10 +56,11 @@ fn waits_for(pool: &str, evidence: &Evidence<'_>) -> Option<Finding> {
     let found = Finding::new("pool-waits", format!("{}.", says.join(", ")), &ids)
         .of_stage(pool)
         .with(&format!("{pool}.waiting"), waiting(&worst))
-        .change(
-            "a larger pool, as far as what is behind it can take more, or shorter holds; more threads \
-             would only wait there too",
-        );
+        .change(if cpu_is_full(worst) {
+            BEHIND_FULL_CPU
+        } else {
+            LARGER_POOL
+        });
     let found = not_the_cpu(found, worst);
     let threads = worst
         .occupancy(THREADS)
@@ -138,6 +145,17 @@ mod tests {
     fn a_pool_with_room_is_not_named() {
         let ample = [("pool.db.waiting", 0.1), ("pool.db.occupancy", 4.0)];
         assert_eq!(findings(pool_waits, &LIMITS, &[trial(1, 5.6, &ample)]), []);
+    }
+
+    #[test]
+    fn a_larger_pool_helps_nobody_who_waits_for_a_cpu() {
+        let advice = |busiest: f64| {
+            let told = [("pool.db.waiting", 5.0), ("cpu.fullest", busiest)];
+            let found = findings(pool_waits, &LIMITS, &[trial(1, 5.6, &told)]);
+            found[0].change.clone().unwrap()
+        };
+        assert_eq!(advice(0.4), LARGER_POOL);
+        assert_eq!(advice(1.0), BEHIND_FULL_CPU);
     }
 
     #[test]

@@ -149,6 +149,7 @@ fn follow(
                 }
                 recorder.add(second.reading.as_ref())?;
                 recorder.note_arrivals(second.arrivals);
+                recorder.note_not_read(second.not_read);
                 view.show(recorder);
             }
             Next::Interrupted if wanted.is_none() => break Ended::AsAsked,

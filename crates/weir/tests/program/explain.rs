@@ -206,3 +206,44 @@ fn what_is_asked_wrongly_is_said() {
         place.weir(words).ends(2).says(&[part]);
     }
 }
+
+/// A result file of four users: each request takes 20 ms, so many of them to connect.
+fn result_file(connect_ms: u32) -> String {
+    let head = "timeStamp,elapsed,label,responseCode,threadName,success,grpThreads,allThreads,Latency,Connect\n";
+    let row = |at: u64| {
+        let (start_ms, user) = (1_700_000_000_000 + at / 4 * 20, at % 4 + 1);
+        format!("{start_ms},20,home,200,Users 1-{user},true,4,4,20,{connect_ms}\n")
+    };
+    let rows = std::iter::once(head.to_owned()).chain((0..6_000).map(row));
+    rows.collect()
+}
+
+#[test]
+fn a_result_file_tells_that_connections_are_not_kept() {
+    let place = Place::new();
+    for (file, connect_ms, first) in [
+        ("tls.jtl", 15, "connects"),
+        ("near.jtl", 1, ""),
+        ("untold.jtl", 0, ""),
+    ] {
+        place.write(file, &result_file(connect_ms));
+        place.weir(&["explain", "--jtl", file]).ends(0);
+        place
+            .weir(&["explain", "last", "--json", "why.json"])
+            .ends(0);
+        let why = explanation(&place, "why.json");
+        assert_eq!(
+            why["runs"][0]["first"].as_str().unwrap_or_default(),
+            first,
+            "{why:#}"
+        );
+        let hypotheses = why["runs"][0]["hypotheses"].as_array().unwrap();
+        let connects = hypotheses.iter().find(|found| found["id"] == "connects");
+        let share = connects.and_then(|found| found["share"].as_f64());
+        let told = (connect_ms > 0).then(|| f64::from(connect_ms) / 20.0);
+        match (share, told) {
+            (Some(share), Some(told)) => assert!((share - told).abs() < 0.02, "{share} {told}"),
+            (share, told) => assert_eq!(share, told, "a file without the column says nothing"),
+        }
+    }
+}

@@ -288,6 +288,7 @@ mod tests {
             lateness_us,
             redirected: None,
             resent: None,
+            connects: None,
             open: None,
         });
         let row = SampleRow {

@@ -1,5 +1,6 @@
 //! The run of a watch: a row a second at once, and what was seen of each signal now and then.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use weir_probe::{Arrivals, Origins, Reading};
@@ -44,7 +45,7 @@ impl Recorder {
             missed: 0,
             running: true,
             signals: std::collections::BTreeMap::new(),
-            not_read: std::collections::BTreeMap::new(),
+            not_read: BTreeMap::new(),
         };
         Ok(Self {
             directory,
@@ -96,6 +97,16 @@ impl Recorder {
             let signal = names::ARRIVAL_TO_READ.to_owned();
             self.seen.not_read.insert(signal, why);
         }
+    }
+
+    /// Notes why signals cannot be read, as long as they were not.
+    pub(crate) fn note_not_read(&mut self, why: BTreeMap<&'static str, String>) {
+        let seen = &mut self.seen;
+        for (signal, why) in why {
+            seen.not_read.insert(signal.to_owned(), why);
+        }
+        let read = &seen.signals;
+        seen.not_read.retain(|signal, _| !read.contains_key(signal));
     }
 
     /// Notes where the signals came from.
