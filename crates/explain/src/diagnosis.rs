@@ -70,6 +70,17 @@ pub struct TimePart {
     pub what: String,
     /// Share of their time.
     pub share: f64,
+    /// Between which it lies at 95 %: of what remains when the others are taken away, where they
+    /// have intervals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<[f64; 2]>,
+}
+
+impl TimePart {
+    /// The most that it may be.
+    pub fn most(&self) -> f64 {
+        self.within.map_or(self.share, |[_, high]| high)
+    }
 }
 
 /// Tests every hypothesis on the figures of a run.
@@ -276,6 +287,7 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
         Some(TimePart {
             what: what.to_owned(),
             share,
+            within: None,
         })
     };
     let stages = evidence.stages();
@@ -299,6 +311,7 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
         }
         .to_owned(),
         share,
+        within: locks::rest_within(evidence, share),
     });
     let ends = [
         part("waiting to be accepted", accepting(evidence)),

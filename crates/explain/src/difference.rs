@@ -14,12 +14,13 @@ use crate::words::{percent, time};
 const DIFFERENCE_MIN: f64 = 0.05;
 
 /// Hypotheses whose time is the most that it can be, and counts only where the slower run supports
-/// them: retransmission timers may be somebody else's, a stage may be full because of what is
-/// behind it, processes may be started fast enough, the system's work need not be that of idle
-/// threads, time that nothing accounts for need not be a lock, and the kernel's own work looks like
-/// a neighbour.
-const AT_MOST: [&str; 6] = [
+/// them. Retransmission timers may be somebody else's, and connections may be held up by those. A
+/// stage may be full because of what is behind it, and processes may be started fast enough. The
+/// system's work need not be that of idle threads, time that nothing accounts for need not be a
+/// lock, and the kernel's own work looks like a neighbour.
+const AT_MOST: [&str; 7] = [
     "network",
+    "connects",
     "limit",
     "spawn-rate",
     "locks",
@@ -281,6 +282,32 @@ mod tests {
             found.first, None,
             "no request took as long as a timer: {found:#?}"
         );
+    }
+
+    #[test]
+    fn connections_that_lost_packets_hold_up_are_the_networks() {
+        let quiet = [
+            ("tcp.retransmissions", 0.0),
+            ("tcp.syn-retries", 0.0),
+            ("load.connecting", 0.1),
+        ];
+        let lossy = [
+            ("tcp.retransmissions", 0.0),
+            ("tcp.syn-retries", 9.0),
+            ("load.connecting", 9.1),
+        ];
+        let lost = |mean_s: f64, signals: &[(&str, f64)]| {
+            let mut made = evidence(signals);
+            made.mean_s = Some(mean_s);
+            made.in_flight = Some(mean_s * 100.0);
+            made.p99_s = Some(1.05);
+            diagnose(&made)
+        };
+        let found = diagnose_difference(&lost(0.01, &quiet), &lost(0.1, &lossy));
+        assert_eq!(found.first.as_deref(), Some("network"), "{found:#?}");
+        let tls = [quiet.as_slice(), &[("load.connecting", 9.1)]].concat();
+        let found = diagnose_difference(&lost(0.01, &quiet), &lost(0.1, &tls));
+        assert_eq!(found.first.as_deref(), Some("connects"), "{found:#?}");
     }
 
     #[test]

@@ -70,6 +70,8 @@ pub struct Evidence {
     /// The kind of server, where it is known.
     pub(crate) kind: Option<String>,
     signals: BTreeMap<String, f64>,
+    /// Half the width of the 95 % interval of signals that have one.
+    half_widths: BTreeMap<String, f64>,
     not_read: BTreeMap<String, String>,
     limits: BTreeMap<String, f64>,
 }
@@ -124,6 +126,7 @@ impl Evidence {
             contradicts: Vec::new(),
             kind: target.map(|target| target.server_kind().to_owned()),
             signals,
+            half_widths: half_widths(record),
             not_read: record.not_read.clone(),
             limits: limits.chain(set).collect(),
         };
@@ -173,6 +176,7 @@ impl Evidence {
             kind: None,
             limits: BTreeMap::new(),
             signals,
+            half_widths: BTreeMap::new(),
             not_read: watch.not_read.clone(),
         }
     }
@@ -187,6 +191,14 @@ impl Evidence {
         let kind = self.kind.as_deref();
         kind.is_none_or(|kind| !WITHOUT_COLLECTOR.contains(&kind))
             || self.signal("gc.time").is_some()
+    }
+
+    /// How far the sum of these signals may be off at 95 %: the root of the sum of the squares, as
+    /// far as they have intervals. `None` where none has.
+    pub(crate) fn half_width(&self, signals: &[String]) -> Option<f64> {
+        let known = signals.iter().filter_map(|name| self.half_widths.get(name));
+        let squares: Vec<f64> = known.map(|half| half * half).collect();
+        (!squares.is_empty()).then(|| squares.iter().sum::<f64>().sqrt())
     }
 
     /// Why a signal that was asked for could not be read, and what to do about it.
@@ -394,10 +406,29 @@ impl Evidence {
     }
 }
 
+/// Half the widths of the intervals of a trial's signals.
+fn half_widths(record: &TrialRecord) -> BTreeMap<String, f64> {
+    let signals = record.intervals.iter();
+    let known = signals.filter(|(name, _)| record.signals.contains_key(*name));
+    known
+        .map(|(name, estimate)| (name.clone(), estimate.half_width()))
+        .filter(|(_, half)| half.is_finite())
+        .collect()
+}
+
 /// Made evidence for the tests of hypotheses.
 #[cfg(test)]
 pub(crate) mod made {
     use super::*;
+
+    /// This evidence, of signals that are known to this.
+    pub(crate) fn known_to(mut evidence: Evidence, half_widths: &[(&str, f64)]) -> Evidence {
+        let known = half_widths.iter();
+        evidence.half_widths = known
+            .map(|(name, half)| ((*name).to_owned(), *half))
+            .collect();
+        evidence
+    }
 
     /// This evidence, of a signal that could not be read.
     pub(crate) fn without(mut evidence: Evidence, name: &str, why: &str) -> Evidence {
@@ -428,6 +459,7 @@ pub(crate) mod made {
             signals: signals
                 .map(|(name, value)| ((*name).to_owned(), *value))
                 .collect(),
+            half_widths: BTreeMap::new(),
             not_read: BTreeMap::new(),
             limits: BTreeMap::new(),
         }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use weir_metric::{figure, names};
+use weir_metric::{figure, is_stage, names};
 use weir_stats::{Estimate, effective_responses, mean_of_series, proportion, quantile_of_counts};
 
 use crate::adjustment::{Adjustment, AdjustmentKind, LABELS_MAX, OTHER_LABELS};
@@ -16,6 +16,7 @@ use crate::cpu_use::CpuUse;
 use crate::histograms::HistogramError;
 use crate::invalid::InvalidReason;
 use crate::recording::{Counts, LATE_US, Recording};
+use crate::request_threads::Doing;
 use crate::timeline::Timeline;
 use crate::treatment::Treatment;
 use crate::trial::{ClassRecord, CpuRecord, Errors, OpenRecord, ResponseTime, TrialRecord};
@@ -104,6 +105,10 @@ pub fn evaluate(
     let mut signals = window_means(&recording.timeline, window.clone());
     put_cpus(&mut signals, context);
     put_arrivals(&mut signals, recording, &window);
+    for name in signals.keys().filter(|name| is_part_of_time(name)) {
+        let series = recording.series(name, window.clone());
+        put_mean(&mut intervals, name, series.as_deref(), 1.0);
+    }
     for name in [names::ARRIVAL_TO_READ, names::ARRIVAL_CPU_WAIT] {
         let arrivals = recording.series(name, window.clone());
         put_mean(&mut intervals, name, arrivals.as_deref(), 1.0);
@@ -286,6 +291,22 @@ fn put_mean(
     if let Some(mean) = series.and_then(|series| mean_of_series(series, CONFIDENCE).ok()) {
         intervals.insert(name.to_owned(), mean.estimate.scaled(factor));
     }
+}
+
+/// Whether the mean of a signal is a part of the requests' time: what remains of it is known as
+/// well as these are.
+fn is_part_of_time(name: &str) -> bool {
+    const OF_THREADS: [&str; 4] = [
+        "target.cpu.user",
+        "target.cpu.system",
+        "target.run-queue-wait",
+        "target.blocked",
+    ];
+    let waited_for = name.strip_suffix(".waiting");
+    OF_THREADS.contains(&name)
+        || name == names::CONNECTING
+        || Doing::is_counted_by(name)
+        || waited_for.is_some_and(is_stage)
 }
 
 /// The quantiles that have intervals.

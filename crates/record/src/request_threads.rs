@@ -31,6 +31,24 @@ pub enum Doing {
 }
 
 impl Doing {
+    /// All that is told apart.
+    const ALL: [Self; 7] = [
+        Self::WaitsForLock,
+        Self::Sleeps,
+        Self::WaitsForAnswer,
+        Self::LooksUpHost,
+        Self::WaitsForRandom,
+        Self::WaitsForPool,
+        Self::WaitsForOthers,
+    ];
+
+    /// Whether a signal counts one of them.
+    pub(crate) fn is_counted_by(signal: &str) -> bool {
+        Self::ALL
+            .iter()
+            .any(|doing| doing.signals().contains(&signal))
+    }
+
     /// The signals that count it.
     pub fn signals(self) -> &'static [&'static str] {
         match self {

@@ -5,7 +5,7 @@ mod sheet;
 
 use weir_explain::{
     ChangedTime, Diagnosis, DifferenceDiagnosis, Explanation, Hypothesis, Is, NotRun, Test,
-    Verdict, figure_text,
+    TimePart, Verdict, figure_text,
 };
 
 use crate::grid::{Align, Grid, wrap};
@@ -76,9 +76,16 @@ fn of_run(run: &Diagnosis, width: usize) -> String {
     text.push_str(&wrap("\n", "", &run.summary, width));
     if !run.time.is_empty() {
         text.push_str("\nWhere the requests' time went\n");
-        for part in &run.time {
-            let first = format!("  {} ", share(part.share));
+        let (some, none): (Vec<_>, Vec<_>) =
+            run.time.iter().partition(|part| part.most() >= SHOWN_FROM);
+        for part in some {
+            let first = format!("  {} ", part_of_time(part));
             text.push_str(&wrap(&first, "        ", &part.what, width));
+        }
+        let none: Vec<&str> = none.iter().map(|part| part.what.as_str()).collect();
+        if !none.is_empty() {
+            let first = format!("  {} ", share(0.0));
+            text.push_str(&wrap(&first, "        ", &none.join(" · "), width));
         }
     }
     for note in &run.notes {
@@ -142,6 +149,17 @@ fn head(run: &Diagnosis) -> String {
 }
 
 /// A share in a column of its own.
+/// A part of the time, with its interval where it has one.
+pub(crate) fn part_of_time(part: &TimePart) -> String {
+    let within = part.within.map_or_else(String::new, |[low, high]| {
+        format!(" ({:.0}–{:.0})", low * 100.0, high * 100.0)
+    });
+    format!("{}{within}", share(part.share))
+}
+
+/// A part of the time that is less has no line of its own: it would say 0 %.
+const SHOWN_FROM: f64 = 0.005;
+
 fn share(share: f64) -> String {
     format!("{:>3.0} %", share * 100.0)
 }
@@ -282,6 +300,28 @@ pub(crate) mod tests {
         let second = second.map(|(name, value)| (name.to_owned(), value));
         watch.add(Some(&BTreeMap::from(second)));
         diagnose(&Evidence::of_watch(name, &watch))
+    }
+
+    #[test]
+    fn parts_without_time_share_a_line() {
+        let mut run = diagnosis("slow", 12.0);
+        run.time = [
+            ("a lock", 0.004),
+            ("a CPU", 0.7),
+            ("the disk", 0.0),
+            ("the rest", 0.002),
+        ]
+        .map(|(what, share)| weir_explain::TimePart {
+            what: what.to_owned(),
+            share,
+            within: (what == "the rest").then_some([0.0, 0.062]),
+        })
+        .to_vec();
+        let text = of_run(&run, 100);
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        assert!(lines.contains(&"70 % a CPU"), "{text}");
+        assert!(lines.contains(&"0 % a lock · the disk"), "{text}");
+        assert!(lines.contains(&"0 % (0–6) the rest"), "{text}");
     }
 
     /// Two runs, the second of which waits.

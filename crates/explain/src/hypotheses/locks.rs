@@ -123,6 +123,42 @@ pub(crate) fn rest(evidence: &Evidence) -> Option<f64> {
     Some((1.0 - known - stopped).max(0.0))
 }
 
+/// Between which shares the rest lies at 95 %, as far as the figures that are taken away have
+/// intervals. They count as independent, and the requests in flight as exact.
+pub(crate) fn rest_within(evidence: &Evidence, rest: f64) -> Option<[f64; 2]> {
+    let of_stages = evidence.stages().into_iter().map(|stage| {
+        // Who waits for a thread stands in the queue before it.
+        let stage = if stage == "threads" {
+            "request-queue"
+        } else {
+            &stage
+        };
+        format!("{stage}.waiting")
+    });
+    let of_dumps = [
+        Doing::WaitsForLock,
+        Doing::Sleeps,
+        Doing::WaitsForAnswer,
+        Doing::LooksUpHost,
+        Doing::WaitsForRandom,
+        Doing::WaitsForOthers,
+    ];
+    let of_dumps = of_dumps.into_iter().flat_map(Doing::signals).copied();
+    let others = [
+        "target.cpu.user",
+        "target.cpu.system",
+        "target.run-queue-wait",
+        "target.blocked",
+        names::CONNECTING,
+    ];
+    let others = others.into_iter().chain(of_dumps).map(str::to_owned);
+    let mut taken_away: Vec<String> = of_stages.chain(others).collect();
+    taken_away.sort();
+    taken_away.dedup();
+    let half = evidence.share_of_requests(evidence.half_width(&taken_away))?;
+    Some([(rest - half).max(0.0), (rest + half).min(1.0)])
+}
+
 fn safepoints(evidence: &Evidence) -> Option<f64> {
     let all = evidence.signal("safepoints.time")?;
     Some((all - evidence.signal("gc.time")?).max(0.0))
@@ -195,7 +231,7 @@ fn says(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::made::{evidence, without};
+    use crate::evidence::made::{evidence, known_to, without};
 
     /// One of ten requests works, the others stand somewhere.
     const STANDING: [(&str, f64); 3] = [
@@ -203,6 +239,22 @@ mod tests {
         ("target.cpu.system", 0.0),
         ("target.run-queue-wait", 0.1),
     ];
+
+    /// Ten requests in flight, of which eight do nothing that is counted.
+    #[test]
+    fn the_rest_is_known_as_well_as_what_is_taken_away() {
+        let told = [STANDING.as_slice(), &[("pool.db.waiting", 0.9)]].concat();
+        let all = evidence(&told);
+        let share = rest(&all).expect("all is known");
+        assert!((share - 0.8).abs() < 1e-9, "{share}");
+        assert_eq!(rest_within(&all, share), None, "nobody says how well");
+        let known = known_to(all, &[("pool.db.waiting", 0.4), ("target.cpu.user", 0.3)]);
+        let [low, high] = rest_within(&known, share).expect("intervals");
+        assert!(
+            (low - 0.75).abs() < 1e-9 && (high - 0.85).abs() < 1e-9,
+            "{low} {high}"
+        );
+    }
 
     fn with(signals: &[(&str, f64)]) -> Hypothesis {
         locks(&evidence(&[STANDING.as_slice(), signals].concat()))

@@ -2,7 +2,7 @@
 
 use weir_explain::{Decision, Diagnosis, DifferenceDiagnosis, Explanation, Hypothesis, Response};
 
-use super::{found, head, row, share, threshold, unknown, verdict, why_not};
+use super::{found, head, part_of_time, row, share, threshold, unknown, verdict, why_not};
 use crate::sheet::{Sheet, SheetTable};
 
 /// The whole explanation as a page.
@@ -121,7 +121,7 @@ fn of_run(run: &Diagnosis) -> Vec<SheetTable> {
     let time = run
         .time
         .iter()
-        .map(|part| vec![part.what.clone(), share(part.share)]);
+        .map(|part| vec![part.what.clone(), part_of_time(part)]);
     let tables = [
         SheetTable {
             title: format!("Hypotheses: {}", run.run),
