@@ -93,6 +93,16 @@ fn verdict([waits, stopped, unaccounted]: [Option<bool>; 3]) -> Verdict {
     }
 }
 
+/// What thread dumps see beside the waits that others count.
+const IN_DUMPS: [Doing; 6] = [
+    Doing::WaitsForLock,
+    Doing::Sleeps,
+    Doing::WaitsForAnswer,
+    Doing::LooksUpHost,
+    Doing::WaitsForRandom,
+    Doing::WaitsForOthers,
+];
+
 /// Share of the requests' time that no other figure accounts for.
 pub(crate) fn rest(evidence: &Evidence) -> Option<f64> {
     let at_cpu = request_at_cpu(evidence)?;
@@ -105,17 +115,10 @@ pub(crate) fn rest(evidence: &Evidence) -> Option<f64> {
         .sum();
     let on_disk = evidence.signal("target.blocked").unwrap_or(0.0);
     let at_the_door = accepting(evidence).unwrap_or(0.0);
-    let seen: f64 = [
-        Doing::WaitsForLock,
-        Doing::Sleeps,
-        Doing::WaitsForAnswer,
-        Doing::LooksUpHost,
-        Doing::WaitsForRandom,
-        Doing::WaitsForOthers,
-    ]
-    .into_iter()
-    .filter_map(|doing| evidence.requests(doing))
-    .sum();
+    let seen: f64 = IN_DUMPS
+        .into_iter()
+        .filter_map(|doing| evidence.requests(doing))
+        .sum();
     let connecting = evidence.signal(names::CONNECTING).unwrap_or(0.0);
     let known = at_cpu + queued + on_disk + at_the_door + connecting + seen;
     let known = evidence.share_of_requests(Some(known))?;
@@ -135,15 +138,7 @@ pub(crate) fn rest_within(evidence: &Evidence, rest: f64) -> Option<[f64; 2]> {
         };
         format!("{stage}.waiting")
     });
-    let of_dumps = [
-        Doing::WaitsForLock,
-        Doing::Sleeps,
-        Doing::WaitsForAnswer,
-        Doing::LooksUpHost,
-        Doing::WaitsForRandom,
-        Doing::WaitsForOthers,
-    ];
-    let of_dumps = of_dumps.into_iter().flat_map(Doing::signals).copied();
+    let of_dumps = IN_DUMPS.into_iter().flat_map(Doing::signals).copied();
     let others = [
         "target.cpu.user",
         "target.cpu.system",
