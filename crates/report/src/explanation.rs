@@ -148,7 +148,6 @@ fn head(run: &Diagnosis) -> String {
     }
 }
 
-/// A share in a column of its own.
 /// A part of the time, with its interval where it has one.
 pub(crate) fn part_of_time(part: &TimePart) -> String {
     let within = part.within.map_or_else(String::new, |[low, high]| {
@@ -160,6 +159,7 @@ pub(crate) fn part_of_time(part: &TimePart) -> String {
 /// A part of the time that is less has no line of its own: it would say 0 %.
 const SHOWN_FROM: f64 = 0.005;
 
+/// A share in a column of its own.
 fn share(share: f64) -> String {
     format!("{:>3.0} %", share * 100.0)
 }
@@ -311,7 +311,7 @@ pub(crate) mod tests {
             ("the disk", 0.0),
             ("the rest", 0.002),
         ]
-        .map(|(what, share)| weir_explain::TimePart {
+        .map(|(what, share)| TimePart {
             what: what.to_owned(),
             share,
             within: (what == "the rest").then_some([0.0, 0.062]),

@@ -7,7 +7,7 @@ pub(crate) mod gate;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use weir_metric::SignalUnit;
+use weir_metric::{SignalUnit, is_pool};
 use weir_queueing::laws;
 use weir_record::{Held, RequirementCheck, TargetFacts, TrialRecord};
 use weir_stats::Estimate;
@@ -134,7 +134,7 @@ fn cpu_bounds(goal: f64) -> RangeInclusive<f64> {
 
 /// Whether a CPU is more than the check lets pass.
 pub(crate) fn exceeds(cpu: f64, goal: f64) -> bool {
-    cpu > goal + CPU_ABOVE
+    cpu > *cpu_bounds(goal).end()
 }
 
 /// Whether a CPU passes the check.
@@ -225,7 +225,7 @@ fn errors(trials: &[&TrialRecord]) -> RequirementCheck {
 
 /// Nobody waits for a stage behind the threads.
 fn nobody_waits(trials: &[&TrialRecord], stage: &str) -> Option<RequirementCheck> {
-    if !stage.starts_with("pool.") && stage != "database" {
+    if !is_pool(stage) && stage != "database" {
         return None;
     }
     let seen = mean(trials, |trial| trial.waiting(stage)).map(Seen::without_interval)?;

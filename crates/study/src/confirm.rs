@@ -69,7 +69,6 @@ pub(crate) fn confirm(
     at: &AnswerPoint,
     learned: &mut Option<Confirmed>,
 ) -> Result<(), Stop> {
-    let facts = trials.facts().clone();
     let Some(mut search) = ThreadSearch::new(&demand, goal) else {
         return Ok(());
     };
@@ -83,14 +82,12 @@ pub(crate) fn confirm(
             think_s: demand.think_s,
             one_more: None,
         },
-        facts: facts.clone(),
+        facts: trials.facts().clone(),
         all: Vec::new(),
     };
     let mut threads = search.largest(KEEP * at.cpu);
     while attempts.all.len() < CONFIRM_MAX {
-        let because = because(&search, &demand, threads);
-        let mut settings = Settings::around(threads, because, &demand, &front, &facts);
-        settings.add_missing(raise::settings(trials.raised(), &facts));
+        let settings = proposal(threads, &search, &demand, &front, trials);
         // The cost at the answer is measured last, if the budget still reaches for it.
         let later_s = if attempts.all.is_empty() {
             least_cost_s(spec.window)
@@ -121,10 +118,7 @@ pub(crate) fn confirm(
     let Some(threads) = attempts.keeps_too_little() else {
         return Ok(());
     };
-    let more = threads + 1;
-    let because = because(&search, &demand, more);
-    let mut settings = Settings::around(more, because, &demand, &front, &facts);
-    settings.add_missing(raise::settings(trials.raised(), &facts));
+    let settings = proposal(threads + 1, &search, &demand, &front, trials);
     attempts.one_more(spec, trials, settings, threads)?;
     let (_, best) = attempts.best();
     if best.held.passed {
@@ -159,6 +153,21 @@ fn front(spec: &FindSpec, trials: &Trials<'_>, demand: &Demand, goal: f64, users
         population.round() as u32,
         &spec.requirements,
     )
+}
+
+/// The settings with so many threads.
+fn proposal(
+    threads: u32,
+    search: &ThreadSearch,
+    demand: &Demand,
+    front: &Front,
+    trials: &Trials<'_>,
+) -> Settings {
+    let facts = trials.facts();
+    let because = because(search, demand, threads);
+    let mut settings = Settings::around(threads, because, demand, front, facts);
+    settings.add_missing(raise::settings(trials.raised(), facts));
+    settings
 }
 
 fn because(search: &ThreadSearch, demand: &Demand, threads: u32) -> String {

@@ -248,23 +248,26 @@ fn leave_on_disk(folder: &Folder) -> io::Result<()> {
 
 /// Removes the directories of Weirs that were killed: nothing else would, and they are large.
 fn remove_left_behind(place: &Path) {
-    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let Some(pid) = name.to_str().and_then(maker) else {
-            continue;
-        };
-        // A process that may not be looked into is there all the same.
-        let is_gone = fs::metadata(format!("/proc/{pid}"))
-            .is_err_and(|error| error.kind() == ErrorKind::NotFound);
-        if is_gone && !has_server(&entry.path()) {
-            // Of another user it stays.
-            let _ = fs::remove_dir_all(entry.path());
-        }
+    for left in left_behind(place).filter(|left| !has_server(left)) {
+        // Of another user it stays.
+        let _ = fs::remove_dir_all(left);
     }
 }
 
+/// What Weirs that are gone have made in a place.
+pub(super) fn left_behind(place: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(place).into_iter().flatten().flatten();
+    entries.filter_map(|entry| {
+        let pid = entry.file_name().to_str().and_then(maker)?;
+        // A process that may not be looked into is there all the same.
+        let is_gone = fs::metadata(format!("/proc/{pid}"))
+            .is_err_and(|error| error.kind() == ErrorKind::NotFound);
+        is_gone.then(|| entry.path())
+    })
+}
+
 /// The id of the Weir that made a directory of this name.
-pub(super) fn maker(name: &str) -> Option<u32> {
+fn maker(name: &str) -> Option<u32> {
     name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok()
 }
 

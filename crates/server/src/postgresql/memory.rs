@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::cluster::left_behind;
 use crate::error::TargetError;
 
 /// Where distributions mount the hierarchies.
@@ -80,13 +81,9 @@ impl Drop for MemoryBound {
 
 /// Removes the groups of Weirs that were killed; the kernel keeps those that have processes.
 fn remove_left_behind(parent: &Path) {
-    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let maker = name.to_str().and_then(super::cluster::maker);
-        if maker.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
-            // One that is not empty stays.
-            let _ = fs::remove_dir(entry.path());
-        }
+    for group in left_behind(parent) {
+        // One that is not empty stays.
+        let _ = fs::remove_dir(group);
     }
 }
 

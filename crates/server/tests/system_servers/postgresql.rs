@@ -68,21 +68,19 @@ fn options(programs: &Path, place: &Path, table: Option<PostsTable>) -> Postgres
     }
 }
 
+/// A client over TCP, as this user.
+fn psql(programs: &Path, server: &Postgresql, user: &str) -> Command {
+    let mut psql = Command::new(programs.join("psql"));
+    psql.args(["-X", "-A", "-t", "-q", "-w", "-h", "127.0.0.1"])
+        .args(["-p", &server.address().port().to_string()])
+        .args(["-U", user, "-d", server.database()]);
+    psql
+}
+
 /// What the application gets to see: over TCP, as itself.
 fn as_application(programs: &Path, server: &Postgresql, statement: &str) -> Output {
-    Command::new(programs.join("psql"))
-        .args(["-X", "-A", "-t", "-q", "-w", "-h", "127.0.0.1"])
-        .args(["-p", &server.address().port().to_string()])
-        .args([
-            "-U",
-            server.user(),
-            "-d",
-            server.database(),
-            "-c",
-            statement,
-        ])
-        .output()
-        .unwrap()
+    let mut session = psql(programs, server, server.user());
+    session.args(["-c", statement]).output().unwrap()
 }
 
 fn answer(programs: &Path, server: &Postgresql, statement: &str) -> String {
@@ -158,20 +156,7 @@ fn the_application_gets_its_connections_and_no_more() {
     server.check_alive().unwrap();
     let mut held: Vec<_> = (0..2)
         .map(|_| {
-            Command::new(programs.join("psql"))
-                .args([
-                    "-X",
-                    "-A",
-                    "-t",
-                    "-w",
-                    "-h",
-                    "127.0.0.1",
-                    "-U",
-                    "app",
-                    "-d",
-                    "app",
-                ])
-                .args(["-p", &server.address().port().to_string()])
+            psql(&programs, &server, server.user())
                 .args(["-c", "SELECT 'held'", "-c", "SELECT pg_sleep(60)"])
                 .stdout(Stdio::piped())
                 .stderr(Stdio::null())
@@ -188,20 +173,8 @@ fn the_application_gets_its_connections_and_no_more() {
     let refused = as_application(&programs, &server, "SELECT 1").stderr;
     let refused = String::from_utf8(refused).unwrap();
     assert!(refused.contains("remaining connection slots"), "{refused}");
-    let no_way_in = Command::new(programs.join("psql"))
-        .args([
-            "-X",
-            "-w",
-            "-h",
-            "127.0.0.1",
-            "-U",
-            "weir",
-            "-d",
-            "app",
-            "-c",
-            "SELECT 1",
-        ])
-        .args(["-p", &server.address().port().to_string()])
+    let no_way_in = psql(&programs, &server, "weir")
+        .args(["-c", "SELECT 1"])
         .output()
         .unwrap();
     let says = String::from_utf8(no_way_in.stderr).unwrap();
@@ -273,10 +246,7 @@ fn posts_come_as_late_as_from_a_disk() {
 /// The bytes that a session has fetched from the disk which reads the whole table twice.
 fn fetched(programs: &Path, server: &Postgresql) -> u64 {
     let read = "SELECT sum(length(body)) FROM posts";
-    let mut session = Command::new(programs.join("psql"))
-        .args(["-X", "-A", "-t", "-q", "-w", "-h", "127.0.0.1"])
-        .args(["-p", &server.address().port().to_string()])
-        .args(["-U", server.user(), "-d", server.database()])
+    let mut session = psql(programs, server, server.user())
         .args(["-c", "SET max_parallel_workers_per_gather = 0"])
         .args(["-c", read, "-c", read])
         .args(["-c", "SELECT pg_backend_pid()", "-c", "SELECT pg_sleep(60)"])

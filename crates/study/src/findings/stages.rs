@@ -1,5 +1,6 @@
 //! Stages that are too small, and stages that never act.
 
+use weir_metric::is_pool;
 use weir_record::{Finding, Role, STAGE_FULL, TrialRecord};
 
 use super::{Evidence, cpu_is_full, name, not_the_cpu};
@@ -20,7 +21,7 @@ pub(super) fn pool_waits(evidence: &Evidence<'_>) -> Vec<Finding> {
         .facts
         .stages
         .iter()
-        .filter(|stage| stage.name.starts_with("pool."));
+        .filter(|stage| is_pool(&stage.name));
     pools
         .filter_map(|pool| waits_for(&pool.name, evidence))
         .collect()

@@ -44,7 +44,7 @@ impl Recorder {
             seconds: 0,
             missed: 0,
             running: true,
-            signals: std::collections::BTreeMap::new(),
+            signals: BTreeMap::new(),
             not_read: BTreeMap::new(),
         };
         Ok(Self {
