@@ -19,6 +19,7 @@ const SAME: [(&str, &[&str]); 12] = [
             "cpu",
             "disk",
             "garbage-collection",
+            "compilation",
             "neighbour",
             "quota",
             "scheduler",
@@ -31,6 +32,7 @@ const SAME: [(&str, &[&str]); 12] = [
             "limit",
             "cpu",
             "garbage-collection",
+            "compilation",
             "neighbour",
             "quota",
             "scheduler",
@@ -44,7 +46,10 @@ const SAME: [(&str, &[&str]); 12] = [
     ("spawn-rate-plateau", &["spawn-rate"]),
     ("idle-threads-wake", &["idle-threads"]),
     ("cpu-throttled", &["quota"]),
-    ("cpu-saturated", &["cpu", "garbage-collection", "quota"]),
+    (
+        "cpu-saturated",
+        &["cpu", "garbage-collection", "compilation", "quota"],
+    ),
     ("gc-pressure", &["garbage-collection"]),
 ];
 

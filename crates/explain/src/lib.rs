@@ -27,8 +27,10 @@ mod evidence;
 mod hypotheses;
 mod hypothesis;
 mod rank;
+mod room;
 mod threads;
 mod threshold;
+mod time;
 mod without;
 mod words;
 
@@ -37,12 +39,13 @@ pub use decision::{
     ByHand, Decision, Decisive, GarbageFree, NotRun, Planned, Response, Started, Starter,
     TrialFigures,
 };
-pub use diagnosis::{Diagnosis, TimePart, diagnose};
+pub use diagnosis::{Diagnosis, diagnose};
 pub use difference::{ChangedTime, DifferenceDiagnosis, diagnose_difference};
 pub use evidence::{Evidence, MachineCpus};
 pub use hypothesis::{
     Change, Hypothesis, Is, LevelChange, StartChange, Test, TrialIdea, Unit, Verdict,
 };
+pub use time::TimePart;
 pub use without::{Ends, Without};
 pub use words::figure as figure_text;
 

@@ -4,8 +4,9 @@ use crate::threshold::MATTERS;
 
 /// What a broad hypothesis looks like from outside: time that a narrower one accounts for is in its
 /// share as well. Of the time that nothing counts a part may be retransmission timers; on full CPUs
-/// the requests wait for a collector, for threads without a request or for other virtual machines;
-/// whoever takes the CPUs makes threads wait for them; and pages are fetched from the disk.
+/// the requests wait for a collector, a compiler, threads without a request or other virtual
+/// machines; whoever takes the CPUs makes threads wait for them; and pages are fetched from the
+/// disk.
 const CONTAINS: [(&str, &[&str]); 4] = [
     ("locks", &["network"]),
     ("disk", &["paging"]),
@@ -13,6 +14,7 @@ const CONTAINS: [(&str, &[&str]); 4] = [
         "cpu",
         &[
             "garbage-collection",
+            "compilation",
             "quota",
             "idle-threads",
             "steal-and-frequency",
@@ -25,6 +27,7 @@ const CONTAINS: [(&str, &[&str]); 4] = [
             "neighbour",
             "quota",
             "garbage-collection",
+            "compilation",
             "idle-threads",
             "steal-and-frequency",
         ],
@@ -35,11 +38,12 @@ const CONTAINS: [(&str, &[&str]); 4] = [
 const MOST_OF_IT: f64 = 0.5;
 /// What takes CPU from the requests, or is their own need of it; and what is not the server's at
 /// all.
-const TAKES_CPU: [&str; 8] = [
+const TAKES_CPU: [&str; 9] = [
     "load-tool",
     "cpu",
     "quota",
     "garbage-collection",
+    "compilation",
     "idle-threads",
     "neighbour",
     "steal-and-frequency",

@@ -1,23 +1,9 @@
 //! Which threads of a server answer requests, and which work beside them, by name.
 
+use weir_record::{is_collector, is_compiler};
+
 use crate::arrival;
 use crate::evidence::Evidence;
-
-/// How the collectors of HotSpot name their threads; the kernel keeps 15 characters. The VM thread
-/// runs the Serial collector, and what else needs a safepoint.
-const COLLECTORS: [&str; 9] = [
-    "GC-",
-    "G1-",
-    "ParGC",
-    "ZWorker",
-    "ZDriver",
-    "ZDirector",
-    "ZStat",
-    "Shenandoah",
-    "VM-Thread",
-];
-/// How HotSpot names its compilers.
-const COMPILERS: [&str; 2] = ["C1-", "C2-"];
 
 /// What threads spent, in seconds per second.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -30,16 +16,19 @@ pub(crate) struct Spent {
 /// told.
 pub(crate) fn collectors(evidence: &Evidence) -> Option<Spent> {
     evidence.signal("jvm.threads")?;
-    Some(spent(evidence, &COLLECTORS))
+    Some(spent(evidence, is_collector))
+}
+
+/// What the threads of the just-in-time compilers spent; `None` when no thread of a virtual machine
+/// was told.
+pub(crate) fn compilers(evidence: &Evidence) -> Option<Spent> {
+    let spent = spent(evidence, is_compiler);
+    (spent.cpu > 0.0 || evidence.signal("jvm.threads").is_some()).then_some(spent)
 }
 
 /// What threads spent that answer no request: collectors and compilers of a virtual machine.
 pub(crate) fn background(evidence: &Evidence) -> Spent {
-    let (one, other) = (spent(evidence, &COLLECTORS), spent(evidence, &COMPILERS));
-    Spent {
-        cpu: one.cpu + other.cpu,
-        wait: one.wait + other.wait,
-    }
+    spent(evidence, |group| is_collector(group) || is_compiler(group))
 }
 
 /// CPU seconds per second of what answers requests.
@@ -94,8 +83,7 @@ pub(crate) fn longest_waiting(evidence: &Evidence) -> Vec<(String, f64)> {
     groups
 }
 
-fn spent(evidence: &Evidence, starts: &[&str]) -> Spent {
-    let is_meant = |group: &str| starts.iter().any(|start| group.starts_with(start));
+fn spent(evidence: &Evidence, is_meant: impl Fn(&str) -> bool) -> Spent {
     let sum = |figure: &str| -> f64 {
         let groups = evidence.named("census.", figure);
         groups

@@ -14,6 +14,7 @@
 
 mod adjustment;
 mod answer_cost;
+mod background_threads;
 mod before_and_after;
 mod comparison;
 mod cpu_use;
@@ -51,6 +52,7 @@ mod watch;
 
 pub use adjustment::{Adjustment, AdjustmentKind, LABELS_MAX, OTHER_LABELS};
 pub use answer_cost::AnswerCost;
+pub use background_threads::{compilers_cpu, is_collector, is_compiler};
 pub use before_and_after::{BeforeAndAfter, Seen, Side};
 pub use comparison::{
     Basis, COMPARE_SCHEMA, Change, ComparedSide, FigureComparison, MatchedTrials, RunComparison,

@@ -3,48 +3,29 @@
 use weir_record::Doing;
 
 use crate::evidence::Evidence;
-use crate::hypotheses::waiting_test;
-use crate::hypothesis::{Hypothesis, any_of};
-use crate::words::{number, percent};
+use crate::hypotheses::{of_dumps, waiting_test};
+use crate::hypothesis::{Hypothesis, Verdict};
 
 pub(crate) fn downstream(evidence: &Evidence) -> Hypothesis {
-    let waiting = evidence.requests(Doing::WaitsForAnswer);
-    let waits = waiting_test(
-        evidence,
-        "in threads that wait for bytes of a socket, or for a client's answer",
-        waiting,
-    )
-    .from(Doing::WaitsForAnswer.signals());
-    let verdict = any_of(&[waits.speaks_for]);
-    let share = evidence.share_of_requests(waiting);
-    let says = waiting.map_or_else(
-        || {
-            "What the threads that serve requests wait for was not recorded: it is told by thread dumps, of a virtual \
-             machine that Weir may attach to."
-                .to_owned()
-        },
-        |waiting| {
-            let share = share.map_or_else(String::new, |share| {
-                format!(", {} of the requests' time", percent(share))
-            });
-            format!(
-                "{} of the threads that serve requests waited for an answer on average{share}: of a database or another \
-                 service.",
-                number(waiting)
-            )
-        },
-    );
-    Hypothesis::new(
-        "downstream",
-        "Requests wait for what stands behind the server: a database, another service",
-    )
-    .share(share)
-    .test(waits)
-    .idea(
-        "called-side",
-        "the time of the same calls as the called service sees it: when it is short there, the network or its own queue is between",
-    )
-    .verdict(verdict, says)
+    let hypothesis = || {
+        Hypothesis::new(
+            "downstream",
+            "Requests wait for what stands behind the server: a database, another service",
+        )
+    };
+    let what = "for an answer of a database or another service";
+    of_dumps(evidence, Doing::WaitsForAnswer, what, hypothesis())
+        .unwrap_or_else(|| {
+            let untold = waiting_test(evidence, &format!("in threads that wait {what}"), None);
+            let says = "What the threads that serve requests wait for was not recorded: it is told by thread dumps, of a \
+                        virtual machine that Weir may attach to.";
+            let untold = untold.from(Doing::WaitsForAnswer.signals());
+            hypothesis().test(untold).verdict(Verdict::NotMeasured, says)
+        })
+        .idea(
+            "called-side",
+            "the time of the same calls as the called service sees it: when it is short there, the network or its own queue is between",
+        )
 }
 
 #[cfg(test)]

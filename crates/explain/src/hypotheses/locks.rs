@@ -5,10 +5,10 @@ use weir_record::{Doing, are_most, names};
 use crate::evidence::Evidence;
 use crate::hypotheses::garbage::in_pauses;
 use crate::hypotheses::limits::all_taken;
-use crate::hypotheses::network::accepting;
 use crate::hypotheses::waiting_test;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict};
-use crate::threads::request_at_cpu;
+use crate::room;
+use crate::threads::{request_cpu, requests_for_cpu};
 use crate::threshold::{MATTERS, MATTERS_BECAUSE};
 use crate::words::{capital, number, percent};
 
@@ -16,8 +16,10 @@ use crate::words::{capital, number, percent};
 const DUMPS: &str = "request-threads.seen";
 
 pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
-    let in_locks = evidence.requests(Doing::WaitsForLock);
-    let in_front = in_locks.and_then(|waiting| in_front(evidence, waiting));
+    let in_front = evidence
+        .requests(Doing::WaitsForLock)
+        .and_then(|waiting| in_front(evidence, waiting));
+    let in_locks = room::seen(evidence, Doing::WaitsForLock);
     let share_in_locks = evidence.share_of_requests(in_locks);
     let rest = rest(evidence).map(|rest| rest + share_in_locks.unwrap_or(0.0));
     let what = match in_front {
@@ -93,34 +95,10 @@ fn verdict([waits, stopped, unaccounted]: [Option<bool>; 3]) -> Verdict {
     }
 }
 
-/// What thread dumps see beside the waits that others count.
-const IN_DUMPS: [Doing; 6] = [
-    Doing::WaitsForLock,
-    Doing::Sleeps,
-    Doing::WaitsForAnswer,
-    Doing::LooksUpHost,
-    Doing::WaitsForRandom,
-    Doing::WaitsForOthers,
-];
-
 /// Share of the requests' time that no other figure accounts for.
 pub(crate) fn rest(evidence: &Evidence) -> Option<f64> {
-    let at_cpu = request_at_cpu(evidence)?;
-    let stages = evidence.stages();
-    let queued: f64 = stages
-        .iter()
-        // What waits for a thread stands in the queue before it, too.
-        .filter(|stage| *stage != "request-queue")
-        .filter_map(|stage| evidence.waiting(stage))
-        .sum();
-    let on_disk = evidence.signal("target.blocked").unwrap_or(0.0);
-    let at_the_door = accepting(evidence).unwrap_or(0.0);
-    let seen: f64 = IN_DUMPS
-        .into_iter()
-        .filter_map(|doing| evidence.requests(doing))
-        .sum();
-    let connecting = evidence.signal(names::CONNECTING).unwrap_or(0.0);
-    let known = at_cpu + queued + on_disk + at_the_door + connecting + seen;
+    request_cpu(evidence).and(requests_for_cpu(evidence))?;
+    let known = room::counted(evidence) + room::beside(evidence);
     let known = evidence.share_of_requests(Some(known))?;
     let stopped = in_pauses(evidence).unwrap_or(0.0);
     Some((1.0 - known - stopped).max(0.0))
@@ -138,7 +116,7 @@ pub(crate) fn rest_within(evidence: &Evidence, rest: f64) -> Option<[f64; 2]> {
         };
         format!("{stage}.waiting")
     });
-    let of_dumps = IN_DUMPS.into_iter().flat_map(Doing::signals).copied();
+    let of_dumps = room::IN_DUMPS.into_iter().flat_map(Doing::signals).copied();
     let others = [
         "target.cpu.user",
         "target.cpu.system",

@@ -4,13 +4,12 @@
 use weir_record::Doing;
 
 use crate::evidence::Evidence;
-use crate::hypotheses::waiting_test;
-use crate::hypothesis::{Hypothesis, any_of};
-use crate::words::{number, percent};
+use crate::hypotheses::of_dumps;
+use crate::hypothesis::Hypothesis;
 
 /// Requests whose thread has a host looked up; `None` where thread dumps do not tell.
 pub(crate) fn name_lookup(evidence: &Evidence) -> Option<Hypothesis> {
-    let found = seen(
+    let found = of_dumps(
         evidence,
         Doing::LooksUpHost,
         "for a host to be looked up",
@@ -28,7 +27,7 @@ pub(crate) fn name_lookup(evidence: &Evidence) -> Option<Hypothesis> {
 
 /// Requests whose thread reads random numbers; `None` where thread dumps do not tell.
 pub(crate) fn random_numbers(evidence: &Evidence) -> Option<Hypothesis> {
-    let found = seen(
+    let found = of_dumps(
         evidence,
         Doing::WaitsForRandom,
         "for random numbers of the system",
@@ -38,31 +37,6 @@ pub(crate) fn random_numbers(evidence: &Evidence) -> Option<Hypothesis> {
         "urandom",
         "the same load with `-Djava.security.egd=file:/dev/./urandom`: kernels before 5.6 let readers of `/dev/random` wait",
     ))
-}
-
-fn seen(
-    evidence: &Evidence,
-    doing: Doing,
-    what: &str,
-    hypothesis: Hypothesis,
-) -> Option<Hypothesis> {
-    let waiting = evidence.requests(doing)?;
-    let waits = waiting_test(
-        evidence,
-        &format!("in threads that wait {what}"),
-        Some(waiting),
-    )
-    .from(doing.signals());
-    let verdict = any_of(&[waits.speaks_for]);
-    let share = evidence.share_of_requests(Some(waiting));
-    let of_time = share.map_or_else(String::new, |share| {
-        format!(", {} of the requests' time", percent(share))
-    });
-    let says = format!(
-        "{} of the threads that serve requests waited {what} on average{of_time} (thread dumps).",
-        number(waiting)
-    );
-    Some(hypothesis.share(share).test(waits).verdict(verdict, says))
 }
 
 #[cfg(test)]

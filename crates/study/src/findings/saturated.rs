@@ -2,8 +2,8 @@
 //! machine that collects garbage instead of working.
 
 use weir_record::{
-    CPU_SATURATED, Doing, Finding, STAGE_FULL, TrialRecord, are_most, requests_doing,
-    used_by_others,
+    CPU_SATURATED, Doing, Finding, STAGE_FULL, TrialRecord, are_most, compilers_cpu,
+    requests_doing, used_by_others,
 };
 
 use super::{Evidence, most, name, not_the_cpu};
@@ -13,6 +13,9 @@ use crate::settings::{REQUEST_QUEUE, THREADS};
 const WAITING_MIN: f64 = 0.5;
 /// Garbage collection is a cause worth looking at from this share of the time.
 const GC_MUCH: f64 = 0.1;
+/// Share of the server's CPU time from which on its compilers are worth a word: requests on full
+/// CPUs are slower by a tenth for it, and will not be later.
+const COMPILING_MUCH: f64 = 0.1;
 /// A virtual machine with so many threads …
 const MANY_THREADS: f64 = 1000.0;
 /// … and so many times as many as in another trial …
@@ -102,21 +105,37 @@ pub(super) fn cpu(evidence: &Evidence<'_>) -> Vec<Finding> {
         let others = used_by_others(trial, evidence.facts.cpus).unwrap_or(0.0);
         Some(busy).filter(|busy| others < busy / 2.0)
     };
-    most(evidence, busy)
+    // One that still compiles says little of the others.
+    let is_warm =
+        |trial: &TrialRecord| compilers_part(trial).is_none_or(|part| part < COMPILING_MUCH);
+    let warm = |trial: &TrialRecord| busy(trial).filter(|_| is_warm(trial));
+    most(evidence, warm)
+        .or_else(|| most(evidence, busy))
         .map(|(trial, busy, ids)| {
             let (name, id, percent) = (name(trial), trial.id, busy * 100.0);
             let collector = trial.signals.get(GC_TIME).filter(|gc| **gc >= GC_MUCH);
-            let says = match collector {
-                Some(gc) => format!(
+            let compilers = compilers_part(trial).filter(|_| !is_warm(trial));
+            let says = match (collector, compilers) {
+                (Some(gc), _) => format!(
                     "The CPU is full in {name} (trial {id}): {percent:.0} % busy, while the collector stops the \
                      application for {:.0} % of the time.",
                     gc * 100.0
                 ),
-                None => format!(
+                (None, Some(part)) => format!(
+                    "The CPU is full in {name} (trial {id}): {percent:.0} % busy, {:.0} % of that with the compilers of \
+                     the virtual machine. The server was not warm, so that a later trial can answer more.",
+                    part * 100.0
+                ),
+                (None, None) => format!(
                     "The CPU is what holds the flow in {name} (trial {id}): {percent:.0} % busy."
                 ),
             };
             let found = Finding::new("cpu-saturated", says, &ids).with("cpu", busy);
+            if let (None, Some(part)) = (collector, compilers) {
+                return found
+                    .with("compilers", part)
+                    .change("a longer warm-up (`warm-up` in the study), until the compilers are done");
+            }
             match trial.signals.get(GC_TIME) {
                 Some(gc) if *gc < GC_MUCH => found.was_not(format!(
                     "garbage collection ({:.1} % of the time)",
@@ -128,6 +147,13 @@ pub(super) fn cpu(evidence: &Evidence<'_>) -> Vec<Finding> {
         })
         .into_iter()
         .collect()
+}
+
+/// Of the busy time of the target's processes, the part of a virtual machine's compilers.
+fn compilers_part(trial: &TrialRecord) -> Option<f64> {
+    let signal = |name: &str| trial.signals.get(name);
+    let all = signal("target.cpu.user")? + signal("target.cpu.system")?;
+    (all > 0.0).then(|| compilers_cpu(&trial.signals) / all)
 }
 
 /// A virtual machine that stops its application to collect garbage for much of the time.
@@ -310,6 +336,48 @@ mod tests {
             found(cpu, &busy(beside, 0.99), &facts),
             None,
             "others use most of it"
+        );
+    }
+
+    /// A server two seconds after its start: half of its CPU time goes into compilers.
+    #[test]
+    fn a_server_that_still_compiles_does_not_say_what_holds_the_flow() {
+        let facts = facts(&[]);
+        let with_compilers = |id: u32, compilers: f64, total: f64| {
+            let signals = [
+                ("target.cpu.user", 0.9 * f64::from(facts.cpus)),
+                ("target.cpu.system", 0.1 * f64::from(facts.cpus)),
+                (
+                    "census.C2-CompilerThre.cpu",
+                    compilers * f64::from(facts.cpus),
+                ),
+            ];
+            busy(trial(id, 20.0, &signals), total)
+        };
+        let cold = with_compilers(1, 0.5, 1.0);
+        let finding = found(cpu, &cold, &facts).expect("it is full");
+        assert!(
+            finding
+                .says
+                .contains("50 % of that with the compilers of the virtual machine"),
+            "{}",
+            finding.says
+        );
+        assert!(
+            finding
+                .change
+                .is_some_and(|change| change.contains("longer warm-up"))
+        );
+        let warm = with_compilers(2, 0.02, 0.97);
+        let evidence = Evidence {
+            trials: vec![&cold, &warm],
+            facts: &facts,
+            fit: None,
+        };
+        let finding = cpu(&evidence).pop().expect("it is full");
+        assert!(
+            finding.trials == [2] && finding.says.contains("holds the flow"),
+            "{finding:?}"
         );
     }
 
