@@ -10,9 +10,10 @@
 //! alone, because another program may have taken the processor from it; if it passes then, that is
 //! said at the end, with its name.
 
+use std::cell::Cell;
 use std::panic::resume_unwind;
 use std::process::Command;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use crate::compare_jmeter;
 use crate::error::TaskError;
@@ -52,54 +53,76 @@ pub(crate) fn everything(workspace: &Workspace, steps: &mut Steps) -> Result<(),
             C_COMPILER, BROWSER, JAVA, MAVEN, POSTGRESQL, HTTPD, NGINX, PYTHON, SSHD, IP, STRACE,
         ])
     })?;
-    let mut tally = workspace_tests(workspace, steps)?;
-    tally += system_tests(workspace, steps)?;
+    // Maven mostly waits for the tests that it runs: it begins with the first part.
+    let tally = thread::scope(|scope| {
+        let builds = SystemTests::new(vec![BUILDING], &[], 2);
+        let building = scope.spawn(move || builds.run(workspace, &[], run_tests_beside_others));
+        let mut tally = workspace_tests(workspace, steps)?;
+        tally += system_tests(workspace, steps, building)?;
+        Ok::<_, TaskError>(tally)
+    })?;
     close(&tally, steps)
 }
 
-/// Most of the time of these goes by waiting for servers and loads that hardly use a CPU, so that
-/// twice as many run at a time as there are CPUs.
+/// Most of the time of these goes by waiting for servers and loads that hardly use a CPU. So twice
+/// as many run at a time as there are CPUs, and unit tests, which reckon, beside them.
 fn workspace_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskError> {
     let cpus = thread::available_parallelism().map_or(1, usize::from);
     let threads = (2 * cpus).to_string();
+    let test = |words: &[&str], run: Run| {
+        let arguments = [&["test", "--workspace", "--no-fail-fast"], words].concat();
+        run(cargo(&workspace.root, &arguments).env("RUST_TEST_THREADS", &threads))
+    };
     part(steps, "unit and integration tests", |again| {
-        let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
         if !again.is_empty() {
-            arguments.extend(["--", "--exact", "--test-threads=1"]);
+            let words = [&["--", "--exact", "--test-threads=1"], again].concat();
+            return test(&words, run_tests);
         }
-        arguments.extend(again);
-        run_tests(cargo(&workspace.root, &arguments).env("RUST_TEST_THREADS", &threads))
+        thread::scope(|scope| {
+            let units = scope.spawn(|| {
+                let mut tally = test(&["--lib", "--bins"], run_tests_beside_others)?;
+                tally += test(&["--doc"], run_tests_beside_others)?;
+                Ok::<_, TaskError>(tally)
+            });
+            let mut tally = test(&["--test", "*"], run_tests)?;
+            tally += units.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+            Ok(tally)
+        })
     })
 }
 
-/// What measures runs one test at a time, because it would measure the others; the rest two at a
-/// time, and Maven's builds beside all of it.
-fn system_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskError> {
+/// Tests that run beside others.
+type Beside<'scope> = ScopedJoinHandle<'scope, Result<Tally, TaskError>>;
+
+/// What measures runs one test at a time, because it would measure the others, and once Maven's
+/// builds have ended; the rest two at a time, beside them.
+fn system_tests(
+    workspace: &Workspace,
+    steps: &mut Steps,
+    building: Beside<'_>,
+) -> Result<Tally, TaskError> {
     let targets = system_targets(workspace)?;
     let of = |kept: fn(&str) -> bool| -> Vec<&str> {
         let names = targets.iter().map(String::as_str);
         names.filter(|name| kept(name)).collect()
     };
-    let builds = SystemTests::new(of(|name| name == BUILDING), &[], 2);
     let servers = SystemTests::new(of(|name| ![BUILDING, MEASURING].contains(&name)), &[], 2);
     let killed = SystemTests::new(of(|name| name == MEASURING), &[KILLED], 2);
     let measured = SystemTests::new(of(|name| name == MEASURING), &["--skip", KILLED], 1);
 
     let title = "system profile: servers, and studies that are killed";
+    let building = Cell::new(Some(building));
     let mut tally = part(steps, title, |again| {
-        if !again.is_empty() {
+        let Some(building) = building.take() else {
             let all = SystemTests::new(of(|_| true), &[], 1);
             return all.run(workspace, again, run_tests);
-        }
-        thread::scope(|scope| {
-            let building = scope.spawn(|| builds.run(workspace, &[], run_tests_beside_others));
-            let mut tally = servers.run(workspace, &[], run_tests)?;
-            tally += killed.run(workspace, &[], run_tests)?;
-            tally += building
-                .join()
-                .unwrap_or_else(|panic| resume_unwind(panic))?;
-            Ok(tally)
-        })
+        };
+        let mut tally = servers.run(workspace, &[], run_tests)?;
+        tally += killed.run(workspace, &[], run_tests)?;
+        tally += building
+            .join()
+            .unwrap_or_else(|panic| resume_unwind(panic))?;
+        Ok(tally)
     })?;
     let measured = part(steps, "system profile: studies", |again| {
         measured.run(workspace, again, run_tests)
