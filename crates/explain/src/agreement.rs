@@ -46,9 +46,18 @@ const SAME: [(&str, &[&str]); 12] = [
     ("spawn-rate-plateau", &["spawn-rate"]),
     ("idle-threads-wake", &["idle-threads"]),
     ("cpu-throttled", &["quota"]),
+    // It says that the CPU is full, and not always with whose work.
     (
         "cpu-saturated",
-        &["cpu", "garbage-collection", "compilation", "quota"],
+        &[
+            "cpu",
+            "garbage-collection",
+            "compilation",
+            "quota",
+            "idle-threads",
+            "neighbour",
+            "scheduler",
+        ],
     ),
     ("gc-pressure", &["garbage-collection"]),
 ];

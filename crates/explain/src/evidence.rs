@@ -408,12 +408,16 @@ impl Evidence {
 
 /// Half the widths of the intervals of a trial's signals.
 fn half_widths(record: &TrialRecord) -> BTreeMap<String, f64> {
-    let signals = record.intervals.iter();
-    let known = signals.filter(|(name, _)| record.signals.contains_key(*name));
-    known
-        .map(|(name, estimate)| (name.clone(), estimate.half_width()))
-        .filter(|(_, half)| half.is_finite())
-        .collect()
+    let intervals = record.intervals.iter();
+    let named = intervals.filter_map(|(name, estimate)| {
+        let name = match name.as_str() {
+            "throughput_per_s" => names::THROUGHPUT,
+            name if record.signals.contains_key(name) => name,
+            _ => return None,
+        };
+        Some((name.to_owned(), estimate.half_width()))
+    });
+    named.filter(|(_, half)| half.is_finite()).collect()
 }
 
 /// Made evidence for the tests of hypotheses.

@@ -7,9 +7,13 @@
 //! costs now. Without a quota it is at most X / (1 − s), if the group stood still for the share s
 //! of the time. Twice a limit lets at most twice as many through. An open workload has the same
 //! throughput, and its mean is shorter by the wait.
+//!
+//! How sure the throughput is follows from the intervals of the figures in it, by the first term of
+//! their errors' propagation; they count as independent.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use weir_record::names;
 
 use crate::evidence::Evidence;
 use crate::hypotheses::quota::stood_still;
@@ -47,6 +51,10 @@ pub struct Without {
     pub response_mean_ms: f64,
     /// What lets no more through then.
     pub ends: Ends,
+    /// Between which rates the throughput lies at 95 %, as far as the figures that it is reckoned
+    /// from have intervals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_per_s: Option<[f64; 2]>,
 }
 
 /// What ends the throughput without a wait.
@@ -87,6 +95,7 @@ impl Without {
                 throughput_per_s: now,
                 response_mean_ms: mean_s * (1.0 - share) * 1e3,
                 ends: Ends::Load,
+                within_per_s: None,
             });
         }
         let users = in_flight + elsewhere;
@@ -108,10 +117,31 @@ impl Without {
             .min_by(|a, b| a.0.total_cmp(&b.0))?;
         // CPUs that are full already let no less through than they do.
         let throughput_per_s = most.max(now);
+        let other = match ends {
+            Ends::TwiceTheLimit => None,
+            Ends::Cpu => error_of(evidence, &OF_CPU, evidence.target_cpu()?),
+            Ends::Load if found.id == QUOTA => error_of(evidence, &OF_QUOTA, 1.0 - share),
+            Ends::Load => {
+                let waits = found.tests.first().map(|test| test.from.as_slice());
+                error_of(
+                    evidence,
+                    waits.unwrap_or_default(),
+                    users - share * in_flight,
+                )
+            }
+        };
+        let within_per_s = error_of(evidence, &[names::THROUGHPUT], now).map(|of_now| {
+            let error = throughput_per_s * of_now.hypot(other.unwrap_or(0.0));
+            [
+                (throughput_per_s - error).max(0.0),
+                throughput_per_s + error,
+            ]
+        });
         Some(Self {
             throughput_per_s,
             response_mean_ms: (users / throughput_per_s - elsewhere / now).max(0.0) * 1e3,
             ends,
+            within_per_s,
         })
     }
 
@@ -129,7 +159,10 @@ impl Without {
                 time(mean_s)
             );
         }
-        let rate = number(self.throughput_per_s);
+        let within = self.within_per_s.map_or_else(String::new, |[low, high]| {
+            format!(" ({}–{})", number(low), number(high))
+        });
+        let rate = format!("{}{within}", number(self.throughput_per_s));
         let ends = match self.ends {
             // A queue that stands behind this wait gets shorter with it.
             Ends::Load if found.id != QUOTA => {
@@ -150,12 +183,27 @@ impl Without {
     }
 }
 
+/// What the CPU time of the server is summed from.
+const OF_CPU: [&str; 2] = ["target.cpu.user", "target.cpu.system"];
+/// What tells how long a group stood still.
+const OF_QUOTA: [&str; 1] = ["target.throttled.time"];
+
+/// How far a figure may be off that is made from these signals, as a share of it; `None` where none
+/// of them has an interval.
+fn error_of(evidence: &Evidence, signals: &[impl AsRef<str>], figure: f64) -> Option<f64> {
+    let signals: Vec<String> = signals
+        .iter()
+        .map(|name| name.as_ref().to_owned())
+        .collect();
+    Some(evidence.half_width(&signals)? / figure)
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use super::*;
     use crate::evidence::made;
-    use crate::hypothesis::Verdict;
+    use crate::hypothesis::{Test, Unit, Verdict};
 
     fn found(id: &str, share: f64) -> Hypothesis {
         Hypothesis::new(id, "it waits")
@@ -179,6 +227,31 @@ mod tests {
         assert!((without.throughput_per_s - 20.0 / 0.14).abs() < 1e-9);
         assert!((without.response_mean_ms - 40.0).abs() < 1e-9);
         assert_eq!(without.ends, Ends::Load);
+    }
+
+    /// Six of twenty users wait, give or take one; the throughput is known to a twentieth.
+    #[test]
+    fn the_rate_without_a_wait_is_as_sure_as_what_it_is_reckoned_from() {
+        let waiting = Test::figure("waits", Some(0.6), Unit::Share).from(&["pool.db.waiting"]);
+        let limit = found("locks", 0.6).test(waiting);
+        let known = made::known_to(
+            closed(&[("pool.db.waiting", 6.0), ("throughput", 100.0)]),
+            &[("pool.db.waiting", 1.0), ("throughput", 5.0)],
+        );
+        let without = Without::of(&limit, &known).unwrap();
+        let [low, high] = without.within_per_s.unwrap();
+        // 1 of 14 that do not wait, and 5 of 100: 8.7 % of 142.9.
+        assert!(
+            (high - without.throughput_per_s - 12.5).abs() < 0.1,
+            "{low} {high}"
+        );
+        assert!((without.throughput_per_s - low - 12.5).abs() < 0.1);
+        let says = without.says(&limit, &known);
+        assert!(says.contains("about 143 (130–155) answers"), "{says}");
+        assert_eq!(
+            Without::of(&limit, &closed(&[])).unwrap().within_per_s,
+            None
+        );
     }
 
     #[test]

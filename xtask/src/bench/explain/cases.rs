@@ -13,7 +13,7 @@ pub(super) struct Case {
     pub(super) beside: Beside,
 }
 
-pub(super) const CASES: [Case; 26] = [
+pub(super) const CASES: [Case; 27] = [
     case("garbage", &["garbage-collection"], Beside::Nothing),
     case("lock", &["locks"], Beside::Nothing),
     case("starved", &["neighbour"], Beside::Spinning(0)),
@@ -41,6 +41,7 @@ pub(super) const CASES: [Case; 26] = [
     case("threads-quota", &["quota"], Beside::Group(Bound::Cpu(20))),
     // Each of these alone would hold the requests.
     case("pool-cpu", &["limit", "cpu"], Beside::Nothing),
+    case("cold", &["compilation", "cpu"], Beside::Nothing),
     case("lock-starved", &["locks", "neighbour"], Beside::Spinning(0)),
     case(
         "threads-lossy",
