@@ -22,5 +22,5 @@ mod url;
 pub use credentials::Credentials;
 pub use exchange::{Exchange, ExchangeError};
 pub use listening::takes_connections;
-pub use near::{decimal_reading, is_near, kind};
+pub use near::{decimal_reading, is_named_by_address, is_near, kind};
 pub use url::{MetricsUrl, UrlError};

@@ -35,6 +35,23 @@ pub fn is_near(address: IpAddr) -> bool {
     }
 }
 
+/// Whether a request is meant for a port of this machine by what it names in `Host`: an address, or
+/// localhost. Any other name may be a page's, which has it looked up as this machine's address
+/// (DNS rebinding) and then asks in the name of whoever reads the page.
+pub fn is_named_by_address(host: &str) -> bool {
+    let in_brackets = host.strip_prefix('[').map(|rest| rest.split_once(']'));
+    let (name, rest) = match in_brackets {
+        Some(Some(parts)) => parts,
+        Some(None) => return false,
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    let port_fits = rest
+        .strip_prefix(':')
+        .map_or(rest.is_empty(), |port| port.parse::<u16>().is_ok());
+    let is_own = name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok();
+    port_fits && is_own
+}
+
 /// What to call an address that is not near, for people.
 pub fn kind(address: IpAddr) -> &'static str {
     match address.to_canonical() {
@@ -205,6 +222,30 @@ mod tests {
             "",
         ] {
             assert_eq!(reading(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_can_be_led_anywhere_and_addresses_cannot() {
+        for host in [
+            "127.0.0.1:80",
+            "localhost",
+            "LOCALHOST:1",
+            "[::1]:8080",
+            "[::1]",
+            "10.0.0.1",
+        ] {
+            assert!(is_named_by_address(host), "{host}");
+        }
+        for host in [
+            "rebound.example",
+            "127.0.0.1.evil.example:80",
+            "localhost.evil",
+            "",
+            "[::1",
+            "127.0.0.1:x",
+        ] {
+            assert!(!is_named_by_address(host), "{host}");
         }
     }
 }

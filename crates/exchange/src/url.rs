@@ -87,11 +87,19 @@ impl MetricsUrl {
 
     /// The request for the page, as bytes.
     pub fn get(&self) -> Vec<u8> {
+        self.get_with(&self.proof())
+    }
+
+    /// As `get`, for whoever shows this token (RFC 6750), which has no line breaks. In the path it
+    /// would stand in logs.
+    pub fn get_with_token(&self, token: &str) -> Vec<u8> {
+        self.get_with(&format!("Authorization: Bearer {token}\r\n"))
+    }
+
+    fn get_with(&self, proof: &str) -> Vec<u8> {
         format!(
-            "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\n{}User-Agent: weir\r\n\r\n",
-            self.path,
-            self.authority,
-            self.proof()
+            "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\n{proof}User-Agent: weir\r\n\r\n",
+            self.path, self.authority,
         )
         .into_bytes()
     }

@@ -21,7 +21,7 @@ use std::path::Path;
 pub use folder::{Content, Folder, Rights, new_name};
 pub use owner::{
     Distrust, check_facts, check_not_planted, check_obeyed, check_own, check_program_tree,
-    check_tree, close_folder, close_tree, read_obeyed, user,
+    check_tree, close_folder, close_tree, hide_tree, is_hidden, read_obeyed, user,
 };
 pub use resolve::real_path;
 

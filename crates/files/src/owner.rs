@@ -14,6 +14,8 @@ use crate::resolve::real_path;
 pub(crate) const LOOSE: u32 = 0o002;
 /// In such a folder a name is its owner's.
 pub(crate) const STICKY: u32 = 0o1000;
+/// Every right of whoever is not the owner.
+const OTHERS: u32 = 0o077;
 /// Its group may write it.
 const GROUP: u32 = 0o020;
 
@@ -192,6 +194,40 @@ pub fn close_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Takes every right of everybody else away, in a folder with everything in it that is this user's:
+/// what is kept there is for nobody else to read. Links stay as they are.
+///
+/// # Errors
+/// As of the system.
+pub fn hide_tree(path: &Path) -> io::Result<()> {
+    let facts = fs::symlink_metadata(path)?;
+    if facts.is_symlink() {
+        return Ok(());
+    }
+    if facts.uid() == geteuid().as_raw() && facts.mode() & OTHERS != 0 {
+        let mode = facts.mode() & 0o7777 & !OTHERS;
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    }
+    if facts.is_dir() {
+        for entry in fs::read_dir(path)? {
+            match hide_tree(&entry?.path()) {
+                // A server that still runs has just removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                hidden => hidden?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether nobody but its owner has a right to it.
+///
+/// # Errors
+/// As of the system.
+pub fn is_hidden(path: &Path) -> io::Result<bool> {
+    Ok(fs::metadata(path)?.mode() & OTHERS == 0)
+}
+
 /// Whether a folder is one from which programs may be run: it is one's own, and nobody else can put
 /// another in its place, at none of the folders on the way.
 ///
@@ -332,6 +368,30 @@ mod tests {
 
     fn mode(path: &Path, mode: u32) {
         fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn what_is_hidden_is_for_its_owner_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let outside = place.path().join("outside");
+        fs::write(&outside, "").unwrap();
+        let folder = place.path().join("run");
+        fs::create_dir_all(folder.join("trials/001")).unwrap();
+        let (record, program) = (
+            folder.join("trials/001/trial.json"),
+            folder.join("start.sh"),
+        );
+        for (file, bits) in [(&outside, 0o644), (&record, 0o644), (&program, 0o755)] {
+            fs::write(file, "").unwrap();
+            mode(file, bits);
+        }
+        symlink(&outside, folder.join("link")).unwrap();
+        hide_tree(&folder).unwrap();
+        let bits = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        assert!(is_hidden(&folder).unwrap() && !is_hidden(&outside).unwrap());
+        assert_eq!(bits(&folder.join("trials/001")), 0o700);
+        assert_eq!((bits(&record), bits(&program)), (0o600, 0o700));
+        assert_eq!(bits(&outside), 0o644, "a link's aim is not in the folder");
     }
 
     #[test]

@@ -103,6 +103,8 @@ impl Launch {
         for file in &self.property_files {
             command.arg("-q").arg(file);
         }
+        // Whoever lists processes reads their command lines: passwords stand in a file.
+        command.arg("-q").arg(self.plan_properties());
         let own = [
             ("jmeterengine.nongui.port", stop_port),
             (
@@ -114,12 +116,50 @@ impl Launch {
         let forced = FORCED
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        // The last one of a name counts.
-        for (name, value) in self.properties.iter().cloned().chain(own).chain(forced) {
+        // The last one of a name counts, and one without a value takes the property away.
+        let properties = self.properties.iter().cloned();
+        let removed = properties.filter(|(_, value)| value.is_empty());
+        for (name, value) in removed.chain(own).chain(forced) {
             command.arg(format!("-J{name}={value}"));
         }
         command
     }
+
+    /// The file with the plan's properties.
+    fn plan_properties(&self) -> PathBuf {
+        self.directory.join("plan.properties")
+    }
+
+    /// Writes the plan's properties where only this user reads them.
+    fn write_properties(&self) -> Result<(), JmeterError> {
+        let path = self.plan_properties();
+        let mut lines = String::new();
+        for (name, value) in &self.properties {
+            if !value.is_empty() {
+                let (name, value) = (in_properties(name), in_properties(value));
+                lines.extend([&name, "=", &value, "\n"]);
+            }
+        }
+        let written = weir_files::real_path(&path).and_then(|path| {
+            let (folder, name) = weir_files::Folder::of(&path)?;
+            folder.forget(&name);
+            folder.create(&name, lines.as_bytes(), None)
+        });
+        written.map_err(JmeterError::file("write", &path))
+    }
+}
+
+/// A name or a value as a file of properties has it: ASCII, and every sign that would mean
+/// something by its number (`java.util.Properties.load`).
+fn in_properties(text: &str) -> String {
+    let plain = |unit: u16| u8::try_from(unit).is_ok_and(|byte| byte.is_ascii_alphanumeric());
+    let units = text
+        .encode_utf16()
+        .map(|unit| match char::from_u32(u32::from(unit)) {
+            Some(sign) if plain(unit) || "._-/".contains(sign) => sign.to_string(),
+            _ => format!("\\u{unit:04x}"),
+        });
+    units.collect()
 }
 
 /// What of Java plugins look into (the Parallel Controller into threads), as JMeter's own start
@@ -150,6 +190,7 @@ pub struct Launched {
 pub fn start(launch: Launch, interrupted: &AtomicBool) -> Result<Launched, JmeterError> {
     let tail = ResultTail::new(&launch.samples);
     let stop_port = free_port();
+    launch.write_properties()?;
     let (process, lines) = Process::start(
         launch.command(stop_port),
         launch.cpus.as_ref(),
@@ -303,13 +344,22 @@ mod tests {
         assert_eq!(words[at("-t") + 1], "plan.jmx");
         assert_eq!(words[at("-q") + 1], "more.properties");
         assert_eq!(words[at("-H") + 1], "proxy.example");
-        assert!(words.contains(&"-JA=b c=d"));
+        let own = at(launch.plan_properties().to_str().unwrap());
+        assert_eq!(words[own - 1], "-q");
+        assert!(
+            at("more.properties") < own,
+            "what is typed for one name wins"
+        );
+        assert!(!words.iter().any(|word| word.contains("b c=d")));
+        launch.write_properties().unwrap();
+        let file = std::fs::read_to_string(launch.plan_properties()).unwrap();
+        assert_eq!(
+            file,
+            "A=b\\u0020c\\u003dd\njmeter.save.saveservice.output_format=xml\n"
+        );
         assert!(words.contains(&"-Jjmeterengine.nongui.port=5000"));
         // Of two values JMeter takes the last.
-        assert!(
-            at("-Jjmeter.save.saveservice.output_format=xml")
-                < at("-Jjmeter.save.saveservice.output_format=csv")
-        );
+        assert!(own < at("-Jjmeter.save.saveservice.output_format=csv"));
     }
 
     /// A stand-in that prints what JMeter prints; `java` itself need not be here.

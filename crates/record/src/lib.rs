@@ -88,7 +88,7 @@ pub use result::{
     SweepPicture, SweepRow, SweepTable,
 };
 pub use run_dir::{
-    RUNS, RunDirectory, RunDirectoryError, RunManifest, TrialFiles, json_text, write_json,
+    RUNS, Readers, RunDirectory, RunDirectoryError, RunManifest, TrialFiles, json_text, write_json,
     write_whole,
 };
 pub use runner::{

@@ -1,8 +1,9 @@
 //! The directory of one run: plain files, readable without Weir.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,17 @@ use crate::watch::WatchResult;
 /// Where runs lie, below the current directory.
 pub const RUNS: &str = "weir-runs";
 
-/// A run directory.
+/// Who may read a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Whose run it is: it holds plans with their passwords and what a server answered.
+    Owner,
+    /// Whoever the umask lets.
+    Umask,
+}
+
+/// A run directory. Where it is its owner's alone, all files in it are: those of a trial once the
+/// trial has ended, and until then nobody else comes to them.
 ///
 /// ```text
 /// weir-runs/<study>-<time>/
@@ -94,7 +105,12 @@ impl TrialFiles {
 
 impl RunDirectory {
     /// Makes `<runs>/<study>-<time>/`; a number is added when that exists already.
-    pub fn create(runs: &Path, study: &str, time: &str) -> Result<Self, RunDirectoryError> {
+    pub fn create(
+        runs: &Path,
+        study: &str,
+        time: &str,
+        readers: Readers,
+    ) -> Result<Self, RunDirectoryError> {
         let at = |path: &Path| {
             let path = path.to_owned();
             move |source| RunDirectoryError::Io { path, source }
@@ -107,7 +123,12 @@ impl RunDirectory {
                 why,
             });
         }
-        fs::create_dir_all(runs).map_err(at(runs))?;
+        let mut making = DirBuilder::new();
+        if readers == Readers::Owner {
+            making.mode(0o700);
+        }
+        making.recursive(true).create(runs).map_err(at(runs))?;
+        making.recursive(false);
         for attempt in 1..1000 {
             let suffix = if attempt == 1 {
                 String::new()
@@ -115,10 +136,10 @@ impl RunDirectory {
                 format!("-{attempt}")
             };
             let path = runs.join(format!("{study}-{time}{suffix}"));
-            match fs::create_dir(&path) {
+            match making.create(&path) {
                 Ok(()) => {
                     let trials = path.join("trials");
-                    fs::create_dir(&trials).map_err(at(&trials))?;
+                    making.create(&trials).map_err(at(&trials))?;
                     return Ok(Self { path });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -227,7 +248,8 @@ impl RunDirectory {
 
     /// Stores the record of a trial: after this the trial counts.
     pub fn write_record(&self, record: &TrialRecord) -> Result<(), RunDirectoryError> {
-        write_json(&self.trial(record.id).record(), record)
+        write_json(&self.trial(record.id).record(), record)?;
+        self.hide()
     }
 
     /// The records of all finished trials, in order.
@@ -245,12 +267,35 @@ impl RunDirectory {
 
     /// Stores the result.
     pub fn write_result(&self, result: &StudyResult) -> Result<(), RunDirectoryError> {
-        write_json(&self.result_path(), result)
+        write_json(&self.result_path(), result)?;
+        self.hide()
+    }
+
+    /// Stores the result of a run that is one load.
+    pub fn write_single(&self, result: &impl Serialize) -> Result<(), RunDirectoryError> {
+        write_json(&self.single_path(), result)?;
+        self.hide()
     }
 
     /// Stores what a watch has seen so far.
     pub fn write_watch(&self, watch: &WatchResult) -> Result<(), RunDirectoryError> {
-        write_json(&self.watch_path(), watch)
+        write_json(&self.watch_path(), watch)?;
+        self.hide()
+    }
+
+    /// Takes from others what has been written since, where the run is its owner's alone.
+    pub fn hide(&self) -> Result<(), RunDirectoryError> {
+        let hidden = weir_files::is_hidden(&self.path).and_then(|is_hidden| {
+            if is_hidden {
+                weir_files::hide_tree(&self.path)
+            } else {
+                Ok(())
+            }
+        });
+        hidden.map_err(|source| RunDirectoryError::Io {
+            path: self.path.clone(),
+            source,
+        })
     }
 
     /// Reads what a watch has seen.
@@ -424,8 +469,8 @@ mod tests {
     fn runs_are_found_by_path_by_name_and_as_the_last_one() {
         let place = tempfile::tempdir().unwrap();
         let runs = place.path().join("runs");
-        let made = RunDirectory::create(&runs, "study", "now").unwrap();
-        let again = RunDirectory::create(&runs, "study", "now").unwrap();
+        let made = RunDirectory::create(&runs, "study", "now", Readers::Owner).unwrap();
+        let again = RunDirectory::create(&runs, "study", "now", Readers::Owner).unwrap();
         assert_eq!(again.id(), "study-now-2");
         let missing = RunDirectory::find(&runs, "last").unwrap_err();
         assert!(missing.to_string().contains("find the run `last`"));
@@ -446,6 +491,30 @@ mod tests {
             assert_eq!(RunDirectory::find(&runs, name).unwrap().id(), "study-now");
         }
         assert_eq!(made.records().unwrap(), Vec::new());
+    }
+
+    #[test]
+    fn a_run_is_its_owners_unless_the_owner_says_otherwise() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let place = tempfile::tempdir().unwrap();
+        for (readers, folder, file) in [
+            (Readers::Owner, 0o700, 0o600),
+            (Readers::Umask, 0o755, 0o644),
+        ] {
+            let runs = place.path().join(format!("{readers:?}"));
+            let run = RunDirectory::create(&runs, "study", "now", readers).unwrap();
+            let log = run.start_trial(1).unwrap().target_log();
+            fs::write(&log, "the server's words").unwrap();
+            run.write_single(&"a result").unwrap();
+            // The umask of whoever runs the tests may be a stricter one.
+            let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            for path in [runs.as_path(), run.path(), log.parent().unwrap()] {
+                assert_eq!(mode(path) | folder, folder, "{}", path.display());
+            }
+            for path in [log, run.single_path()] {
+                assert_eq!(mode(&path) | file, file, "{}", path.display());
+            }
+        }
     }
 
     /// A pipe stands for a device: no test may risk one of those.

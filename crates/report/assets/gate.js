@@ -151,9 +151,22 @@
     at("cpu-from").textContent = status.cpu ? cpuLine(status.cpu) : "";
   };
 
+  // The token lives as long as the page's tab, and in no address.
+  const KEY = "weir-gateway-token";
+  let token = sessionStorage.getItem(KEY);
+  at("ask-token").addEventListener("submit", (event) => {
+    event.preventDefault();
+    token = at("token").value;
+    at("token").value = "";
+    sessionStorage.setItem(KEY, token);
+    at("ask-token").hidden = true;
+  });
+
   const ask = async () => {
     try {
-      const response = await fetch(`status${location.search}`, { cache: "no-store" });
+      const headers = token ? { Authorization: `Bearer ${token}` } : {};
+      const response = await fetch("status", { cache: "no-store", headers });
+      if (response.status === 401) at("ask-token").hidden = false;
       if (!response.ok) throw new Error(`the gateway answers ${response.status}`);
       const status = await response.json();
       readings.push({

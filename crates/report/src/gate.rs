@@ -15,7 +15,7 @@ struct Page {
 /// The page; it asks `status` beside its own address, with the query that it was called with.
 pub fn gate_html() -> Result<String, ReportError> {
     let page = Page {
-        assets: Assets::with_script(include_str!("../assets/gate.js")),
+        assets: Assets::live(include_str!("../assets/gate.js")),
     };
     Ok(page.render()?)
 }

@@ -11,7 +11,7 @@ mod scale;
 use askama::Template as _;
 
 use crate::ReportError;
-use crate::assets::Assets;
+use crate::assets::{Assets, NOTHING_LOADED};
 
 pub use drawing::{CurvePoint, Drawing, PointWithInterval};
 pub use forest::{Forest, ForestRow};
@@ -69,6 +69,7 @@ struct Page<'a> {
     drawings: Vec<drawing::Drawn>,
     forests: Vec<forest::Drawn>,
     style: &'static str,
+    policy: &'static str,
 }
 
 /// The page as one file that needs nothing else.
@@ -78,6 +79,7 @@ pub fn sheet_html(sheet: &Sheet) -> Result<String, ReportError> {
         drawings: sheet.drawings.iter().map(drawing::Drawn::of).collect(),
         forests: sheet.forests.iter().map(forest::Drawn::of).collect(),
         style: Assets::with_script("").style,
+        policy: NOTHING_LOADED,
     };
     Ok(page.render()?)
 }

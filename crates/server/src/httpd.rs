@@ -271,7 +271,8 @@ fn make_place(options: &mut HttpdOptions) -> Result<(Place, Values), TargetError
         options.mpm = read.mpm;
         // What the user's server makes of them, so that what is measured is what it does.
         let (base, _) = settled(read.mpm, &read.values);
-        return Ok((Place::of_user(&options.folder, read)?, base));
+        let place = Place::of_user(&options.folder, read, &options.spare, &options.journal)?;
+        return Ok((place, base));
     }
     let place = Place::make(
         &options.folder,

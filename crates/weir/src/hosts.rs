@@ -1,19 +1,18 @@
 //! Whom Weir may load.
 //!
 //! Loopback and private addresses go ([`is_near`]). Any other has to be allowed by name, on the
-//! command line, in the study, or in the user's own configuration
-//! (`$XDG_CONFIG_HOME/weir/config.toml`, else `~/.config/weir/config.toml`, key `allow-hosts`). `*`
-//! allows any host, also those that only a JMeter knows (see [`crate::jmeter`]).
+//! command line, in the study, or in the user's own configuration ([`UserConfiguration`], key
+//! `allow-hosts`). `*` allows any host, also those that only a JMeter knows (see
+//! [`crate::jmeter`]).
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _, UdpSocket};
-use std::path::PathBuf;
 
-use serde::Deserialize;
 use weir_exchange::{decimal_reading, is_near, kind};
 use weir_probe::{passes_on_to, process_in_other_namespace, processes_listening};
 
 use crate::error::ExpectedError;
 use crate::output;
+use crate::user_configuration::UserConfiguration;
 
 /// The word that allows hosts which cannot be known before the run.
 pub(crate) const ANY_HOST: &str = "*";
@@ -55,7 +54,7 @@ pub(crate) fn process_serving(address: SocketAddr) -> Option<u32> {
 
 /// Prints the hosts that are going to be loaded, and refuses public ones that nobody allowed.
 pub(crate) fn check(hosts: &[NamedHost], allowed: &[String]) -> Result<(), ExpectedError> {
-    let configured = configured()?;
+    let configured = UserConfiguration::read()?.allow_hosts;
     let mut told: Vec<String> = Vec::new();
     for named in hosts {
         let text = format!("{}:{}", named.host, named.port);
@@ -97,31 +96,9 @@ pub(crate) fn check(hosts: &[NamedHost], allowed: &[String]) -> Result<(), Expec
 
 /// All hosts that are allowed by name: those given and those of the user's own configuration.
 pub(crate) fn allowed(given: &[String]) -> Result<Vec<String>, ExpectedError> {
-    let mut allowed = configured()?;
+    let mut allowed = UserConfiguration::read()?.allow_hosts;
     allowed.extend_from_slice(given);
     Ok(allowed)
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct UserConfiguration {
-    #[serde(default)]
-    allow_hosts: Vec<String>,
-}
-
-fn configured() -> Result<Vec<String>, ExpectedError> {
-    let base = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::home_dir().map(|home| home.join(".config")));
-    let Some(path) = base.map(|base| base.join("weir").join("config.toml")) else {
-        return Ok(Vec::new());
-    };
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        return Ok(Vec::new());
-    };
-    toml::from_str::<UserConfiguration>(&text)
-        .map(|read| read.allow_hosts)
-        .map_err(|error| ExpectedError::Input(format!("{}: {error}", path.display())))
 }
 
 #[cfg(test)]

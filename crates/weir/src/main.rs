@@ -12,6 +12,7 @@ mod commands_of;
 mod configuration;
 mod error;
 mod far;
+mod for_others;
 mod hosts;
 mod intake;
 mod interrupt;
@@ -23,11 +24,13 @@ mod plan_files;
 mod plans;
 mod progress;
 mod put_back;
+mod secrets;
 mod shelf;
 mod stored;
 mod taken_port;
 mod targets;
 mod url_plan;
+mod user_configuration;
 
 use std::process::ExitCode;
 

@@ -13,6 +13,8 @@ use weir_report::watch::WatchInput;
 use weir_report::{OneLoadInput, ReportError, ReportInput, Sheet};
 
 use crate::error::ExpectedError;
+use crate::for_others::Replacements;
+use crate::secrets::Secrets;
 
 /// Finds a run by path, name or `last`.
 pub(crate) fn find(runs: &Path, name: &str) -> Result<RunDirectory, ExpectedError> {
@@ -42,6 +44,18 @@ pub(crate) fn single(directory: &RunDirectory) -> Result<RunResult, ExpectedErro
         .map_err(|error| ExpectedError::Input(format!("{}: {error}", path.display())))
 }
 
+/// What a run is, as others may read it.
+fn manifest(directory: &RunDirectory) -> Result<RunManifest, ExpectedError> {
+    let kept = directory.manifest().map_err(failed)?;
+    let secrets = Secrets::known()?;
+    Ok(RunManifest {
+        study: secrets.masked(&kept.study),
+        command: secrets.masked_words(&kept.command),
+        title: kept.title.map(|title| secrets.masked(&title)),
+        ..kept
+    })
+}
+
 /// Everything that a report is made from.
 pub(crate) struct StoredRun {
     result: StudyResult,
@@ -60,7 +74,7 @@ impl StoredRun {
             )));
         }
         let result = directory.result().map_err(failed)?;
-        let manifest = directory.manifest().map_err(failed)?;
+        let manifest = manifest(directory)?;
         let mut timelines = BTreeMap::new();
         for trial in &result.trials {
             let path = directory.trial(trial.id).timeline();
@@ -88,6 +102,14 @@ impl StoredRun {
     pub(crate) fn write_report(&self, directory: &RunDirectory) -> Result<PathBuf, ExpectedError> {
         write_page(directory, weir_report::html(&self.input()))
     }
+
+    /// Writes a page for others: it names no place and no machine.
+    pub(crate) fn write_for_others(&mut self, file: &Path) -> Result<(), ExpectedError> {
+        let replacements = Replacements::of(&self.manifest)?;
+        self.result = replacements.in_value(&self.result)?;
+        self.manifest = replacements.in_value(&self.manifest)?;
+        write_copy(file, weir_report::html(&self.input()))
+    }
 }
 
 /// A watch without load.
@@ -101,7 +123,7 @@ impl StoredWatch {
     /// Reads a watch, complete or as far as it came.
     pub(crate) fn read(directory: &RunDirectory) -> Result<Self, ExpectedError> {
         let watch = directory.watch().map_err(failed)?;
-        let manifest = directory.manifest().map_err(failed)?;
+        let manifest = manifest(directory)?;
         let timeline = timeline(&directory.trial(1).timeline())?.unwrap_or_default();
         Ok(Self {
             watch,
@@ -123,6 +145,14 @@ impl StoredWatch {
     pub(crate) fn write_report(&self, directory: &RunDirectory) -> Result<PathBuf, ExpectedError> {
         write_page(directory, weir_report::watch::watch_html(&self.input()))
     }
+
+    /// Writes a page for others: it names no place and no machine.
+    pub(crate) fn write_for_others(&mut self, file: &Path) -> Result<(), ExpectedError> {
+        let replacements = Replacements::of(&self.manifest)?;
+        self.watch = replacements.in_value(&self.watch)?;
+        self.manifest = replacements.in_value(&self.manifest)?;
+        write_copy(file, weir_report::watch::watch_html(&self.input()))
+    }
 }
 
 /// One load.
@@ -139,7 +169,7 @@ impl StoredLoad {
         let files = directory.trial(1);
         Ok(Self {
             result: single(directory)?,
-            manifest: directory.manifest().map_err(failed)?,
+            manifest: manifest(directory)?,
             timeline: timeline(&files.timeline())?.unwrap_or_default(),
             response_us: responses(&files.responses())?,
         })
@@ -158,6 +188,14 @@ impl StoredLoad {
     /// Writes `report.html` into the run's directory.
     pub(crate) fn write_report(&self, directory: &RunDirectory) -> Result<PathBuf, ExpectedError> {
         write_page(directory, weir_report::one_load_html(&self.input()))
+    }
+
+    /// Writes a page for others: it names no place and no machine.
+    pub(crate) fn write_for_others(&mut self, file: &Path) -> Result<(), ExpectedError> {
+        let replacements = Replacements::of(&self.manifest)?;
+        self.result = replacements.in_value(&self.result)?;
+        self.manifest = replacements.in_value(&self.manifest)?;
+        write_copy(file, weir_report::one_load_html(&self.input()))
     }
 }
 
@@ -191,9 +229,12 @@ pub(crate) fn timeline(path: &Path) -> Result<Option<Timeline>, ExpectedError> {
 
 /// Writes a page of drawings to a file.
 pub(crate) fn write_sheet(path: &Path, sheet: &Sheet) -> Result<(), ExpectedError> {
-    let html = weir_report::sheet_html(sheet)
-        .map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
-    weir_record::write_whole(path, html.as_bytes()).map_err(failed)
+    write_copy(path, weir_report::sheet_html(sheet))
+}
+
+fn write_copy(file: &Path, html: Result<String, ReportError>) -> Result<(), ExpectedError> {
+    let html = html.map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
+    weir_record::write_whole(file, html.as_bytes()).map_err(failed)
 }
 
 fn write_page(
@@ -203,5 +244,6 @@ fn write_page(
     let html = html.map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
     let path = directory.report_path();
     weir_record::write_whole(&path, html.as_bytes()).map_err(failed)?;
+    directory.hide().map_err(failed)?;
     Ok(path)
 }

@@ -5,6 +5,7 @@
 
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, ORIGIN};
 use http::{Method, Request, StatusCode};
+use weir_exchange::is_named_by_address;
 
 /// Whether a request is answered; else why not.
 pub(super) fn check<B>(
@@ -12,10 +13,12 @@ pub(super) fn check<B>(
     token: Option<&str>,
 ) -> Result<(), (StatusCode, &'static str)> {
     match token {
-        Some(token) if !shows(request, token) => {
+        // The page has no figures in it, and asks for the token itself.
+        Some(token) if !shows(request, token) && !is_for_page(request) => {
             return Err((
                 StatusCode::UNAUTHORIZED,
-                "show the token of the gateway's file: Authorization: Bearer TOKEN, or ?token=TOKEN for the page",
+                "show the token of the gateway's file: Authorization: Bearer TOKEN. In a URL it would stand in logs and \
+                 in histories; the page asks for it",
             ));
         }
         None if !is_for_this_machine(request.headers()) => {
@@ -33,19 +36,16 @@ pub(super) fn check<B>(
     Ok(())
 }
 
+fn is_for_page<B>(request: &Request<B>) -> bool {
+    request.method() == Method::GET && request.uri().path() == "/"
+}
+
 fn shows<B>(request: &Request<B>, token: &str) -> bool {
     let bearer = request
         .headers()
         .get(AUTHORIZATION)
         .and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
-    let query = request
-        .uri()
-        .query()
-        .unwrap_or_default()
-        .split('&')
-        .find_map(|pair| pair.strip_prefix("token="));
-    let shown = bearer.or(query.map(str::as_bytes));
-    shown.is_some_and(|shown| is_same(shown, token.as_bytes()))
+    bearer.is_some_and(|shown| is_same(shown, token.as_bytes()))
 }
 
 /// Compares in a time that does not tell how many bytes are right.
@@ -59,14 +59,7 @@ fn is_same(left: &[u8], right: &[u8]) -> bool {
 
 fn is_for_this_machine(headers: &HeaderMap) -> bool {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let authority: Option<http::uri::Authority> = host.and_then(|host| host.parse().ok());
-    authority.is_some_and(|authority| {
-        let host = authority.host();
-        let bare = host
-            .strip_prefix('[')
-            .and_then(|host| host.strip_suffix(']'));
-        host == "localhost" || bare.unwrap_or(host).parse::<std::net::IpAddr>().is_ok()
-    })
+    host.is_some_and(is_named_by_address)
 }
 
 /// A page elsewhere can send a form, but not JSON without being asked first, and tells where it is
@@ -149,13 +142,20 @@ mod tests {
     fn a_token_has_to_be_shown() {
         let token = Some("0123456789abcdef");
         for (uri, fields, expected) in [
-            ("/", &[][..], 401),
-            ("/?token=0123456789abcdef", &[], 200),
-            ("/?token=0123456789abcde", &[], 401),
-            ("/?token=", &[], 401),
-            ("/", &[("authorization", "Bearer 0123456789abcdef")], 200),
-            ("/", &[("authorization", "Bearer 0123456789abcdeg")], 401),
-            ("/", &[("authorization", "0123456789abcdef")], 401),
+            ("/", &[][..], 200),
+            ("/status", &[], 401),
+            ("/status?token=0123456789abcdef", &[], 401),
+            (
+                "/status",
+                &[("authorization", "Bearer 0123456789abcdef")],
+                200,
+            ),
+            (
+                "/status",
+                &[("authorization", "Bearer 0123456789abcdeg")],
+                401,
+            ),
+            ("/metrics", &[("authorization", "0123456789abcdef")], 401),
         ] {
             assert_eq!(
                 told("GET", uri, fields, token),

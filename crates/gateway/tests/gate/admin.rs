@@ -116,12 +116,16 @@ fn only_what_is_there_is_answered() {
 fn a_token_is_asked_for() {
     let backend = Recorder::ok();
     let gate = gate(&backend, "admin-token = \"0123456789abcdef\"\n");
-    let asked = |extra: &str| {
-        let request = format!("GET /status HTTP/1.1\r\nHost: any.example\r\n{extra}\r\n");
+    let asked = |path: &str, extra: &str| {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: any.example\r\n{extra}\r\n");
         ask(&gate, &request).status
     };
-    assert_eq!(asked(""), 401);
-    assert_eq!(asked("Authorization: Bearer 0123456789abcdef\r\n"), 200);
+    assert_eq!(asked("/status", ""), 401);
+    assert_eq!(asked("/metrics?token=0123456789abcdef", ""), 401);
+    let token = "Authorization: Bearer 0123456789abcdef\r\n";
+    assert_eq!(asked("/status", token), 200);
+    // It holds no figures, and asks whoever reads it for the token.
+    assert_eq!(asked("/", ""), 200);
 }
 
 #[test]

@@ -7,3 +7,4 @@ mod charts;
 mod chromium;
 #[path = "../common/mod.rs"]
 mod common;
+mod policy;

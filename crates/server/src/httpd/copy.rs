@@ -19,6 +19,8 @@ use crate::account::Account;
 pub(super) struct Private<'a> {
     /// Its folder.
     pub(super) folder: &'a Path,
+    /// Where its workers find sockets and locks: the folder, or one that their user can reach.
+    pub(super) shared: &'a Path,
     pub(super) pid_file: &'a Path,
     pub(super) error_log: &'a Path,
     pub(super) port: u16,
@@ -56,7 +58,7 @@ pub(super) fn text(
         "# What is Weir's.".to_owned(),
         format!("Listen 127.0.0.1:{}", private.port),
         format!("PidFile {}", quoted(private.pid_file)),
-        format!("DefaultRuntimeDir {}", quoted(private.folder)),
+        format!("DefaultRuntimeDir {}", quoted(private.shared)),
         format!("ErrorLog {}", quoted(private.error_log)),
         // At this level prefork tells each time it starts many processes at once.
         format!("LogLevel mpm_{}:info", configuration.mpm.name()),
@@ -99,7 +101,7 @@ fn line(
             let kind = word.and_then(|word| word.text.split_once(':'));
             Some(match kind {
                 Some((kind, _)) => {
-                    let place = format!("{kind}:{}", private.folder.display());
+                    let place = format!("{kind}:{}", private.shared.display());
                     with_word(file, line, word, &format!("\"{place}\""))
                 }
                 None => as_it_is(file, line).to_owned(),
@@ -165,6 +167,7 @@ mod tests {
             &values,
             &Private {
                 folder: Path::new("/run/w"),
+                shared: Path::new("/tmp/w"),
                 pid_file: Path::new("/run/w/pid"),
                 error_log: Path::new("/run/log"),
                 port: 8123,
@@ -180,7 +183,7 @@ mod tests {
              <IfModule mpm_event_module>\n  MaxRequestWorkers 400\n</IfModule>\n\
              <VirtualHost *:8123>\n  KeepAliveTimeout 2\n  CustomLog \"/run/w/access.log\" combined\n</VirtualHost>\n\
              <VirtualHost 10.0.0.1:443>\n</VirtualHost>\n# What is Weir's.\nListen 127.0.0.1:8123\nPidFile \"/run/w/pid\"\n\
-             DefaultRuntimeDir \"/run/w\"\nErrorLog \"/run/log\"\nLogLevel mpm_prefork:info\nUser www-data\nGroup #34\n\
+             DefaultRuntimeDir \"/tmp/w\"\nErrorLog \"/run/log\"\nLogLevel mpm_prefork:info\nUser www-data\nGroup #34\n\
              MaxRequestWorkers 40\n"
         );
         assert_eq!(text, wanted);
@@ -210,12 +213,13 @@ mod tests {
         configuration.files[0].text = text;
         let private = Private {
             folder: Path::new("/run/w"),
+            shared: Path::new("/tmp/w"),
             pid_file: Path::new("/run/w/pid"),
             error_log: Path::new("/run/log"),
             port: 1,
             account: None,
         };
         let copied = line(&configuration.files[0], &line_of, None, &private);
-        assert_eq!(copied.unwrap(), "Mutex \"file:/run/w\" default\n");
+        assert_eq!(copied.unwrap(), "Mutex \"file:/tmp/w\" default\n");
     }
 }

@@ -34,8 +34,8 @@ pub(super) struct Place {
 enum Contents {
     /// These documents, with a configuration of Weir's.
     Documents(PathBuf),
-    /// What a configuration of the user's says.
-    OfUser(Box<UsersConfiguration>),
+    /// What a configuration of the user's says; and where its workers find sockets and locks.
+    OfUser(Box<UsersConfiguration>, PathBuf),
 }
 
 impl Place {
@@ -54,12 +54,9 @@ impl Place {
                 .canonicalize()
                 .map_err(TargetError::file(documents))?
         } else {
-            let own = if account.is_some() && !reachable(&folder) {
-                let own = spare.join(format!("weir-httpd-{}", std::process::id()));
-                journal.directory(&own)?;
-                own
-            } else {
-                folder.join("documents")
+            let own = match within_reach(&folder, account.as_ref(), spare, journal)? {
+                Some(spare) => spare,
+                None => folder.join("documents"),
             };
             write_documents(&own).map_err(TargetError::file(&own))?;
             own
@@ -71,15 +68,22 @@ impl Place {
         })
     }
 
-    /// Makes the folder for a copy of a user's configuration.
+    /// Makes the folder for a copy of a user's configuration, with `spare` as in `make`.
     pub(super) fn of_user(
         folder: &Path,
         configuration: UsersConfiguration,
+        spare: &Path,
+        journal: &Journal,
     ) -> Result<Self, TargetError> {
         let (folder, account) = make_folder(folder)?;
+        let spare = within_reach(&folder, account.as_ref(), spare, journal)?;
+        if let Some(spare) = &spare {
+            open_up(spare).map_err(TargetError::file(spare))?;
+        }
+        let shared = spare.unwrap_or_else(|| folder.clone());
         Ok(Self {
             folder,
-            contents: Contents::OfUser(Box::new(configuration)),
+            contents: Contents::OfUser(Box::new(configuration), shared),
             account,
         })
     }
@@ -88,7 +92,7 @@ impl Place {
     pub(super) fn users_configuration(&self) -> Option<&UsersConfiguration> {
         match &self.contents {
             Contents::Documents(_) => None,
-            Contents::OfUser(configuration) => Some(configuration),
+            Contents::OfUser(configuration, _) => Some(configuration),
         }
     }
 
@@ -122,9 +126,10 @@ impl Place {
     ) -> String {
         let documents = match &self.contents {
             Contents::Documents(documents) => documents,
-            Contents::OfUser(configuration) => {
+            Contents::OfUser(configuration, shared) => {
                 let private = Private {
                     folder: &self.folder,
+                    shared,
                     pid_file: &self.pid_file(),
                     error_log: log,
                     port,
@@ -198,6 +203,22 @@ pub(super) fn quoted(path: &Path) -> String {
 
 fn open_up(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o755))
+}
+
+/// A folder that the user can reach as whom root's server answers, where its own is closed above:
+/// made in `spare`, and removed by the journal.
+fn within_reach(
+    folder: &Path,
+    account: Option<&Account>,
+    spare: &Path,
+    journal: &Journal,
+) -> Result<Option<PathBuf>, TargetError> {
+    if account.is_none() || reachable(folder) {
+        return Ok(None);
+    }
+    let own = spare.join(format!("weir-httpd-{}", std::process::id()));
+    journal.directory(&own)?;
+    Ok(Some(own))
 }
 
 /// Whether users that own nothing can reach a folder: they may pass through all above it.

@@ -11,6 +11,7 @@ use weir_draft::{Cpus, Draft, Mix, plan, study};
 use weir_record::write_whole;
 
 use crate::error::{ExpectedError, environment};
+use crate::secrets::Secrets;
 use crate::{far, job, output};
 
 /// What the study is called when nobody says.
@@ -84,7 +85,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<u8, ExpectedError> {
     let plan_name = plan_file.file_name().map(|name| name.to_string_lossy());
     let file = arguments.out.display().to_string();
     let text = study(&Draft {
-        typed: &typed(),
+        typed: &typed()?,
         file: &file,
         server: &place.server(),
         path: &place.path,
@@ -119,10 +120,11 @@ fn absolute(file: &Path) -> Result<PathBuf, ExpectedError> {
         .map_err(|error| environment(&format!("use `{}`: {error}", file.display())))
 }
 
-/// How it was typed.
-fn typed() -> String {
+/// How it was typed, secrets left out.
+fn typed() -> Result<String, ExpectedError> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    format!("weir {}", words.join(" "))
+    let words = Secrets::known()?.masked_words(&words);
+    Ok(format!("weir {}", words.join(" ")))
 }
 
 fn plan_file(study: &Path) -> PathBuf {

@@ -22,6 +22,10 @@ pub(crate) struct ReportArguments {
     /// Print what a study found with all its reasons, as text, instead of writing report.html.
     #[arg(long, conflicts_with = "markdown")]
     details: bool,
+    /// Write a copy of the report that may be passed on to this file instead: secrets are masked in
+    /// it as in every report, and directories and hosts have no names.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["markdown", "details", "from", "to"])]
+    share: Option<PathBuf>,
     /// Print the means of every signal from this time on instead: `10:00`, `10:00:30`, a day with
     /// it (`2026-11-29T10:00`), or a time since the start of the run (`90s`).
     #[arg(long, value_name = "TIME", value_parser = slice::moment, conflicts_with_all = ["markdown", "details"])]
@@ -45,8 +49,11 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8, ExpectedError> {
     if directory.single_path().is_file() {
         return of_load(&directory, arguments);
     }
-    let run = stored::StoredRun::read(&directory)?;
-    if arguments.markdown {
+    let mut run = stored::StoredRun::read(&directory)?;
+    if let Some(file) = &arguments.share {
+        run.write_for_others(file)?;
+        output::data(&file.display().to_string());
+    } else if arguments.markdown {
         output::data_lines(&weir_report::markdown(&run.input()));
     } else if arguments.details {
         let text = weir_report::text::summary(run.input().result, output::width());
@@ -66,8 +73,11 @@ fn of_load(directory: &RunDirectory, arguments: &ReportArguments) -> Result<u8, 
             directory.path().display()
         )));
     }
-    let load = stored::StoredLoad::read(directory)?;
-    if arguments.markdown {
+    let mut load = stored::StoredLoad::read(directory)?;
+    if let Some(file) = &arguments.share {
+        load.write_for_others(file)?;
+        output::data(&file.display().to_string());
+    } else if arguments.markdown {
         output::data_lines(&weir_report::one_load_markdown(&load.input()));
     } else {
         let path = load.write_report(directory)?;
@@ -84,8 +94,11 @@ fn of_watch(directory: &RunDirectory, arguments: &ReportArguments) -> Result<u8,
             directory.path().display()
         )));
     }
-    let watch = stored::StoredWatch::read(directory)?;
-    if arguments.markdown {
+    let mut watch = stored::StoredWatch::read(directory)?;
+    if let Some(file) = &arguments.share {
+        watch.write_for_others(file)?;
+        output::data(&file.display().to_string());
+    } else if arguments.markdown {
         output::data_lines(&weir_report::watch::watch_markdown(&watch.input()));
     } else {
         let path = watch.write_report(directory)?;

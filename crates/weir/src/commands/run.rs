@@ -48,7 +48,7 @@ use crate::error::ExpectedError;
 use crate::output;
 use crate::plans;
 use crate::progress::LiveView;
-use crate::{answering, hosts};
+use crate::{answering, hosts, stored};
 
 pub(crate) fn run(words: &[OsString]) -> Result<u8, ExpectedError> {
     match grammar::parse(words)? {
@@ -259,7 +259,7 @@ fn conclude(
         trial: record,
     };
     if let Some(stored) = conclusion.stored {
-        output::json_to(&stored.single_path(), &result)?;
+        stored.write_single(&result).map_err(stored::failed)?;
     }
     if let Some(json) = &shared.json {
         output::json_to(json, &result)?;

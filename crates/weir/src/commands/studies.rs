@@ -10,7 +10,7 @@ use clap::Args;
 use weir_metric::CpuSet;
 use weir_probe::MachineFacts;
 use weir_record::{
-    Replay, RunDirectory, RunManifest, SecondView, TargetFacts, Treatment, TrialError,
+    Readers, Replay, RunDirectory, RunManifest, SecondView, TargetFacts, Treatment, TrialError,
     TrialObserver, TrialRecord, failed_to,
 };
 use weir_rig::{CpuPlan, JmeterLoad, Rig, RigOptions, TrialLoad};
@@ -22,6 +22,7 @@ use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
 use crate::job::{Job, JobPlan, PLAN_COPY, check_factor_properties};
 use crate::progress::LiveView;
 use crate::stored::{self, StoredRun};
+use crate::user_configuration::UserConfiguration;
 use crate::{commands_of, configuration, hosts, interrupt, jmeter, output, put_back, targets};
 
 const MANIFEST_SCHEMA: &str = "weir/manifest/1";
@@ -335,11 +336,17 @@ fn open_run(
     Ok((directory, manifest, Vec::new()))
 }
 
-/// Makes the directory of a run that starts now.
+/// Makes the directory of a run that starts now: for its owner alone, if the user has not said
+/// otherwise.
 pub(crate) fn create_run(runs: &Path, name: &str) -> Result<RunDirectory, ExpectedError> {
     let now = jiff::Zoned::now();
-    RunDirectory::create(runs, name, &now.strftime("%Y%m%d-%H%M%S").to_string())
-        .map_err(stored::failed)
+    let time = now.strftime("%Y%m%d-%H%M%S").to_string();
+    let readers = if UserConfiguration::read()?.readable_runs {
+        Readers::Umask
+    } else {
+        Readers::Owner
+    };
+    RunDirectory::create(runs, name, &time, readers).map_err(stored::failed)
 }
 
 /// What a run that starts now is.

@@ -4,10 +4,11 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
-use std::path::Path;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::support::{Place, repository_file};
+use crate::support::{Place, SampleServer, repository_file, tree};
 
 /// The other user.
 const OTHER: u32 = 65_534;
@@ -43,6 +44,67 @@ fn weir_with(place: &Place, environment: &[(&str, &Path)], words: &[&str]) -> Ou
         .envs(environment.iter().copied())
         .output()
         .unwrap()
+}
+
+/// The program with an umask that lets everybody read.
+#[track_caller]
+fn openly(place: &Place, words: &[&str]) {
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            "umask 022; exec \"$0\" \"$@\"",
+            env!("CARGO_BIN_EXE_weir"),
+        ])
+        .args(words)
+        .current_dir(place.path(""))
+        .env("HOME", place.path("home"))
+        .env_remove("XDG_CONFIG_HOME")
+        .output()
+        .unwrap();
+    let talk = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{words:?}: {talk}");
+}
+
+/// What the other user can read of a folder, by its paths.
+fn read_by_other(folder: &Path) -> Vec<PathBuf> {
+    let reads = |path: &Path| {
+        let reader = if path.is_dir() { "ls" } else { "cat" };
+        let read = Command::new(reader).arg(path).uid(OTHER).output();
+        read.unwrap().status.success()
+    };
+    let inside = tree(folder).into_iter().map(|(path, _)| path);
+    let all = std::iter::once(folder.to_owned()).chain(inside);
+    all.filter(|path| reads(path)).collect()
+}
+
+/// A run holds the plan with its passwords, and what a server answered.
+#[test]
+fn what_a_run_keeps_is_read_by_nobody_else() {
+    if !is_root() {
+        return;
+    }
+    let server = SampleServer::start();
+    let place = Place::new();
+    mode(&place.path(""), 0o755);
+    let url = server.url("/light");
+    let load = ["run", &url, "-c", "1", "-d", "1s"];
+    openly(&place, &load);
+    openly(&place, &["report", "last"]);
+    let runs = place.path("weir-runs");
+    assert!(tree(&runs).len() > 5, "{:?}", tree(&runs));
+    assert_eq!(read_by_other(&runs), Vec::<PathBuf>::new());
+    // Not even where the folder of all runs is open, as an earlier Weir made it.
+    mode(&runs, 0o755);
+    assert_eq!(read_by_other(&runs), std::slice::from_ref(&runs));
+    // Who wants it otherwise says so once.
+    place.write("home/.config/weir/config.toml", "readable-runs = true\n");
+    openly(&place, &load);
+    let read = read_by_other(&runs);
+    assert!(
+        read.iter()
+            .any(|path| path.ends_with("trials/001/trial.json")),
+        "{read:?}"
+    );
 }
 
 #[track_caller]

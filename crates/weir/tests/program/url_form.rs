@@ -154,6 +154,55 @@ fn a_load_is_kept_with_its_report() {
 }
 
 #[test]
+fn no_report_shows_what_is_secret() {
+    let server = CaseServer::start();
+    let place = Place::new();
+    let url = format!(
+        "http://me:hunter2@127.0.0.1:{}/ok?token=hunter2",
+        server.port
+    );
+    let words = ["run", &url, "-c", "1", "-d", "1s", "--json", "run.json"];
+    let secret = ["-H", "X-Api-Key: hunter2", "-H", "iban: hunter2"];
+    place.configure("secret-names = [\"iban\"]\n");
+    let done = place.weir(&[&words[..], &secret].concat());
+    let page = place.weir(&["report", "last"]).ends(0).stdout;
+    for (what, text) in [
+        ("what it says", done.stdout + &done.stderr),
+        ("JSON", place.read("run.json")),
+        ("the page", place.read(page.trim())),
+        (
+            "Markdown",
+            place.weir(&["report", "last", "--markdown"]).stdout,
+        ),
+        ("explain", place.weir(&["explain", "last", "--all"]).stdout),
+    ] {
+        let line = text.lines().find(|line| line.contains("hunter2"));
+        assert_eq!(line, None, "{what}");
+    }
+    assert!(place.read(page.trim()).contains("X-Api-Key: ***"));
+
+    // Of a study the same: it stands in the report as it was read.
+    let place = Place::with_recorded_run("tomcat-users");
+    place.write(
+        "weir-runs/recorded/run.toml",
+        "schema = \"weir/manifest/1\"\nweir = \"0\"\nstarted = \"2026-11-30T12:00:00Z\"\nseed = 1\n\
+         command = [\"weir\", \"sweep\", \"--token\", \"hunter2\"]\nbase = \"/srv/work\"\n\
+         study = \"\"\"\n# In /srv/work, of http://shop.example.com:8080/.\n[load.properties]\nDB_PASSWORD = 'hunter2'\nUSERS = 3\n\"\"\"\n[machine]\n",
+    );
+    let page = place.weir(&["report", "recorded"]).ends(0).stdout;
+    let page = place.read(page.trim());
+    assert!(page.contains("DB_PASSWORD") && page.contains("USERS = 3"));
+    assert!(!page.contains("hunter2") && page.contains("shop.example.com"));
+    let share = ["report", "recorded", "--share", "copy.html"];
+    place.weir(&share).ends(0).prints(&["copy.html"]);
+    let copy = place.read("copy.html");
+    assert!(copy.contains("# In DIR, of http://host-1:8080/."));
+    for secret in ["hunter2", "/srv/work", "shop.example.com"] {
+        assert!(!copy.contains(secret), "{secret}");
+    }
+}
+
+#[test]
 fn nothing_is_kept_that_nobody_wants_or_that_was_not_sent() {
     let server = CaseServer::start();
     let place = Place::new();

@@ -131,6 +131,13 @@ impl Place {
         fs::write(path, text).unwrap();
     }
 
+    /// Writes the configuration of the user who runs the program.
+    pub(crate) fn configure(&self, text: &str) {
+        let folder = self.outside.path().join(".config/weir");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("config.toml"), text).unwrap();
+    }
+
     /// Reads a file.
     #[track_caller]
     pub(crate) fn read(&self, name: &str) -> String {

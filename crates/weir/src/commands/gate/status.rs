@@ -25,7 +25,7 @@ pub(crate) struct StatusArguments {
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8082")]
     admin: String,
     /// The token of the gateway's file, if it asks for one.
-    #[arg(long, value_name = "TOKEN")]
+    #[arg(long, value_name = "TOKEN", value_parser = one_line)]
     token: Option<String>,
     /// Write it as JSON to this file; `-` is standard output.
     #[arg(long, value_name = "FILE")]
@@ -63,16 +63,26 @@ fn one_line_each(value: Value) -> Value {
     }
 }
 
+/// A token as a header field can carry it.
+fn one_line(typed: &str) -> Result<String, String> {
+    if typed.is_empty() || typed.chars().any(char::is_control) {
+        return Err("a token is a word of signs that can be seen".to_owned());
+    }
+    Ok(typed.to_owned())
+}
+
 fn ask(arguments: &StatusArguments) -> Result<Vec<u8>, ExpectedError> {
     let base = arguments.admin.trim_end_matches('/');
-    let query = arguments.token.as_ref();
-    let query = query.map_or_else(String::new, |token| format!("?token={token}"));
-    let url: MetricsUrl = format!("{base}/status{query}")
+    let url: MetricsUrl = format!("{base}/status")
         .parse()
         .map_err(|error| ExpectedError::Input(failed_to(&error)))?;
     let mut exchange = Exchange::new(url.address());
     let deadline = Instant::now() + WITHIN;
-    exchange.ask_once(url.get(), deadline);
+    let request = match &arguments.token {
+        Some(token) => url.get_with_token(token),
+        None => url.get(),
+    };
+    exchange.ask_once(request, deadline);
     let answer = exchange.answer(deadline).map_err(|error| {
         ExpectedError::Environment(format!(
             "{}: is a gateway running there? {}",

@@ -14,6 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use weir_exchange::is_named_by_address;
 use weir_load::UserCounts;
 use weir_record::{LABELS_MAX, LoadSecond, OTHER_LABELS, SampleRow};
 
@@ -147,7 +148,11 @@ impl Metrics {
             }
         }
         let wanted = request.starts_with(b"GET /metrics ") || request.starts_with(b"GET / ");
-        let (status, body) = if wanted {
+        let is_loopback = stream.local_addr()?.ip().is_loopback();
+        let (status, body) = if is_loopback && !is_meant_for_this_port(&request) {
+            let says = "call this port by its address or as localhost: another name may be a page's trick\n";
+            ("403 Forbidden", says.to_owned())
+        } else if wanted {
             ("200 OK", self.text())
         } else {
             ("404 Not Found", "the figures are at /metrics\n".to_owned())
@@ -191,6 +196,14 @@ impl Metrics {
         page.bytes(&state.labels, "sent", |bytes| bytes.sent);
         page.0
     }
+}
+
+/// Whether its head names this machine. On another address than loopback names are honest.
+fn is_meant_for_this_port(request: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(request);
+    let mut fields = head.lines().filter_map(|line| line.split_once(':'));
+    let host = fields.find(|(name, _)| name.eq_ignore_ascii_case("host"));
+    host.is_some_and(|(_, host)| is_named_by_address(host.trim()))
 }
 
 /// What a scrape gets.
@@ -302,12 +315,17 @@ mod tests {
         };
         metrics.sample(&row, users);
         metrics.sample(&row, users);
-        let mut stream = TcpStream::connect(address).unwrap();
-        stream
-            .write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
-            .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
+        let ask = |host: &str| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            write!(stream, "GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            answer
+        };
+        // A page of another name that leads to this address.
+        let rebound = ask("rebound.example");
+        assert!(rebound.starts_with("HTTP/1.1 403 ") && !rebound.contains("weir_users"));
+        let answer = ask(&address.to_string());
         for line in [
             "HTTP/1.1 200 OK",
             "weir_users 3",
