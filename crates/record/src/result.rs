@@ -415,6 +415,23 @@ pub struct RequirementCheck {
     pub bounds: Vec<f64>,
 }
 
+impl RequirementCheck {
+    /// Whether it is missed by less than its interval tells: nobody knows whether it holds.
+    pub fn is_open(&self) -> bool {
+        let interval = self.low..=self.high;
+        let reaches = self.bounds.iter().any(|bound| interval.contains(bound));
+        !self.met && self.low < self.high && reaches
+    }
+}
+
+impl Held {
+    /// Whether all that is missed is missed by less than the trials tell.
+    pub fn is_open(&self) -> bool {
+        let mut asked = self.requirements.iter();
+        !self.passed && asked.all(|asked| asked.met || asked.is_open())
+    }
+}
+
 /// Something that the run showed beside its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {

@@ -72,12 +72,10 @@ fn check(result: &StudyResult) -> Option<String> {
     let held = result.held.as_ref()?;
     let rows = held.requirements.iter().map(|requirement| {
         [
-            if requirement.met {
-                "met"
-            } else {
-                "**NOT MET**"
-            }
-            .to_owned(),
+            match words::verdict(requirement) {
+                words::MET => words::MET.to_owned(),
+                verdict => format!("**{verdict}**"),
+            },
             requirement.says.clone(),
             words::found_text(requirement),
         ]

@@ -197,7 +197,7 @@ fn check(result: &StudyResult, width: usize) -> Option<String> {
         .max()
         .unwrap_or(0);
     for requirement in &held.requirements {
-        let verdict = if requirement.met { "met" } else { "NOT MET" };
+        let verdict = words::verdict(requirement);
         let figure = words::found_text(requirement);
         let first = format!("  {verdict:<7}  {figure:<widest$}  ");
         let hang = " ".repeat(first.chars().count());

@@ -202,6 +202,20 @@ pub(crate) fn cpus(count: u32) -> String {
     }
 }
 
+/// What was asked of a check and holds.
+pub(crate) const MET: &str = "met";
+
+/// Whether what was asked of a check holds, in a word.
+pub(crate) fn verdict(requirement: &RequirementCheck) -> &'static str {
+    if requirement.met {
+        MET
+    } else if requirement.is_open() {
+        "OPEN"
+    } else {
+        "NOT MET"
+    }
+}
+
 /// What a check found, in one: `78.7 % (77.0–80.0)`.
 pub(crate) fn found_text(requirement: &RequirementCheck) -> String {
     match found(requirement) {
@@ -262,7 +276,13 @@ pub(crate) fn fitted(answer: &Answer) -> Vec<(String, String, String)> {
 
 /// The heading of the check: `passed with 62 users (trial 9)`.
 pub(crate) fn check(result: &StudyResult, held: &Held) -> String {
-    let verdict = if held.passed { "passed" } else { "NOT passed" };
+    let verdict = if held.passed {
+        "passed"
+    } else if held.is_open() {
+        "NOT decided"
+    } else {
+        "NOT passed"
+    };
     let trials = trials(&held.trials);
     let trials = if trials.is_empty() {
         trials

@@ -10,8 +10,9 @@ use std::ops::RangeInclusive;
 use weir_metric::{SignalUnit, is_pool};
 use weir_queueing::laws;
 use weir_record::{Held, RequirementCheck, TargetFacts, TrialRecord};
-use weir_stats::Estimate;
+use weir_stats::{Estimate, mean_of_independent};
 
+use crate::search::root::CONFIDENCE;
 use crate::settings::{BACKLOG, CONNECTIONS, REQUEST_QUEUE, THREADS};
 
 /// The users of the check over those of the answer.
@@ -293,12 +294,7 @@ fn check(
             bounds,
         };
     };
-    let says = if !met(value) && (met(low) || met(high)) {
-        format!("{says}; missed by less than these trials can tell, a longer window can")
-    } else {
-        says
-    };
-    RequirementCheck {
+    let mut check = RequirementCheck {
         says,
         value,
         unit,
@@ -306,17 +302,11 @@ fn check(
         high,
         met: met(value),
         bounds,
+    };
+    if check.is_open() {
+        check.says += "; missed by less than these trials can tell, a longer window can";
     }
-}
-
-/// Whether everything that is missed is missed by less than the trials can tell.
-pub(crate) fn may_hold(held: &Held) -> bool {
-    held.requirements.iter().all(|requirement| {
-        let interval = requirement.low..=requirement.high;
-        let mut bounds = requirement.bounds.iter();
-        requirement.met
-            || requirement.low < requirement.high && bounds.any(|bound| interval.contains(bound))
-    })
+    check
 }
 
 fn mean(trials: &[&TrialRecord], of: impl Fn(&TrialRecord) -> Option<f64>) -> Option<f64> {
@@ -330,7 +320,7 @@ fn with_interval(
     name: &str,
     of: impl Fn(&TrialRecord) -> Option<f64>,
 ) -> Option<Seen> {
-    let value = mean(trials, of)?;
+    let value = mean(trials, &of)?;
     let own: Option<Vec<Estimate>> = trials
         .iter()
         .map(|trial| trial.intervals.get(name).copied())
@@ -350,18 +340,25 @@ fn with_interval(
         .map(|own| own.high - own.value)
         .fold(0.0, f64::max)
         / root;
+    // A host that is faster in one trial than in another makes them differ by more than each by
+    // itself tells.
+    let values: Vec<f64> = trials.iter().filter_map(|trial| of(trial)).collect();
+    let between = mean_of_independent(&values, CONFIDENCE).map_or(0.0, |mean| mean.half_width());
     Some(Seen {
         value,
-        low: value - below,
-        high: value + above,
+        low: (value - below.max(between)).max(0.0),
+        high: value + above.max(between),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use weir_metric::SignalUnit;
+    use weir_record::{CpuRecord, TrialRecord};
+    use weir_stats::mean_of_independent;
 
-    use super::{Seen, check};
+    use super::{CONFIDENCE, Seen, check, cpu_between};
+    use crate::findings::made;
 
     fn judged(low: f64, value: f64, high: f64) -> (bool, String) {
         let seen = Some(Seen { value, low, high });
@@ -373,6 +370,34 @@ mod tests {
             |value| value >= 10.0,
         );
         (judged.met, judged.says)
+    }
+
+    /// E1 on Liberty: the same settings three times, while the host became faster.
+    #[test]
+    fn trials_that_differ_leave_open_what_each_would_decide() {
+        let trial = |id: u32, cpu: f64| {
+            let seconds = [-0.02, -0.01, 0.0, 0.01, 0.02].map(|off| cpu + off);
+            let own = mean_of_independent(&seconds, CONFIDENCE).expect("five values");
+            let total = CpuRecord {
+                user: cpu,
+                system: 0.0,
+                steal: 0.0,
+                total: cpu,
+            };
+            TrialRecord {
+                cpu: Some(total),
+                intervals: [("cpu".to_owned(), own)].into(),
+                ..made::trial(id, 12.2, &[])
+            }
+        };
+        let all = [trial(12, 0.766), trial(13, 0.781), trial(14, 0.689)];
+        let seen = cpu_between(&all.each_ref(), 0.75..=0.81);
+        assert!(!seen.met && seen.is_open(), "{seen:?}");
+        assert!(seen.low < 0.63 && seen.high > 0.86, "{seen:?}");
+        // Trials that agree decide.
+        let all = [trial(1, 0.690), trial(2, 0.692), trial(3, 0.688)];
+        let seen = cpu_between(&all.each_ref(), 0.75..=0.81);
+        assert!(!seen.met && !seen.is_open(), "{seen:?}");
     }
 
     #[test]

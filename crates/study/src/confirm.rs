@@ -322,7 +322,7 @@ impl Attempts {
         if judged.iter().any(|(_, held)| held.passed) {
             return None;
         }
-        let near = judged.into_iter().filter(|(_, held)| check::may_hold(held));
+        let near = judged.into_iter().filter(|(_, held)| held.is_open());
         near.map(|(attempt, _)| attempt)
             .max_by_key(|attempt| attempt.threads)
     }

@@ -508,13 +508,11 @@ fn status(learned: &Learned, held: Option<&Held>, stop: Option<&Stop>) -> Status
         (None, Some(Found::Never { .. })) => Status::Never,
         (None, Some(Found::Broken { .. })) => Status::NotMet,
         (None, Some(Found::Level { .. })) if too_wide(learned.answer.as_ref()) => Status::Undecided,
-        (None, Some(Found::Level { .. })) => {
-            let fails = held.is_some_and(|held| !held.passed) || !learned.unmet.is_empty();
-            if fails {
-                Status::NotMet
-            } else {
-                Status::Answered
-            }
-        }
+        (None, Some(Found::Level { .. })) => match held.filter(|held| !held.passed) {
+            _ if !learned.unmet.is_empty() => Status::NotMet,
+            Some(held) if held.is_open() => Status::Undecided,
+            Some(_) => Status::NotMet,
+            None => Status::Answered,
+        },
     }
 }

@@ -184,6 +184,13 @@ fn held(held: &Held) -> String {
     if held.passed {
         return format!("The settings hold under {} virtual users.", held.population);
     }
+    if held.is_open() {
+        return format!(
+            "Whether the settings hold under {} virtual users is not decided: {}.",
+            held.population,
+            failed(held)
+        );
+    }
     format!(
         "The settings do not hold under {} virtual users; not met: {}.",
         held.population,

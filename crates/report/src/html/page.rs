@@ -109,6 +109,7 @@ struct Requirement {
     value: String,
     interval: String,
     met: bool,
+    is_open: bool,
 }
 
 #[derive(Debug)]
@@ -261,6 +262,8 @@ fn facts(result: &StudyResult) -> Vec<Fact> {
         Fact {
             value: if held.passed {
                 "✓ holds"
+            } else if held.is_open() {
+                "? open"
             } else {
                 "✗ fails"
             }
@@ -363,6 +366,7 @@ fn check(result: &StudyResult, held: &Held) -> Check {
             value,
             interval,
             met: requirement.met,
+            is_open: requirement.is_open(),
         }
     });
     Check {

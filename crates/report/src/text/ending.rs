@@ -157,7 +157,8 @@ fn unmet(result: &StudyResult, width: usize) -> String {
         .filter(|asked| !asked.met)
         .map(|asked| {
             let line = format!("{}: found {}", asked.says, words::found_text(asked));
-            wrap("NOT MET  ", "         ", &line, width)
+            let verdict = format!("{:<9}", words::verdict(asked));
+            wrap(&verdict, "         ", &line, width)
         })
         .collect()
 }
