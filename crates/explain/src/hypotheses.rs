@@ -76,7 +76,7 @@ pub(crate) fn of_dumps(
     let all = evidence.requests(doing).unwrap_or(waiting);
     let woken = if all - waiting >= MANY_WOKEN {
         format!(
-            " Dumps showed {}: the others had been woken, and waited for a CPU or a place.",
+            " Dumps showed {}: the others had been woken, and waited for a CPU.",
             number(all)
         )
     } else {

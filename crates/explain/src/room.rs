@@ -20,16 +20,34 @@ pub(crate) const IN_DUMPS: [Doing; 6] = [
     Doing::WaitsForOthers,
 ];
 
-/// Requests whose threads did this, on average, in the room that the counted waits leave. `None`
-/// where thread dumps do not tell.
+/// Requests whose threads did this, on average, without those that have been woken and wait for a
+/// CPU. `None` where thread dumps do not tell.
 pub(crate) fn seen(evidence: &Evidence, doing: Doing) -> Option<f64> {
-    Some(evidence.requests(doing)? * fitting(evidence))
+    let (all, over) = (beside(evidence), over(evidence));
+    // No more can have been woken than wait for a CPU: what else is over is how well queues are
+    // counted.
+    let woken = over.min(requests_for_cpu(evidence).unwrap_or(0.0));
+    Some(evidence.requests(doing)? * part(all - woken, all))
 }
 
-/// Requests of the load that are having a connection made, in that room: a handshake of TLS is work
-/// of the server as well.
+/// As many as have room beside what is counted: parts of the time come to no more than all of it.
+pub(crate) fn fitting(evidence: &Evidence, doing: Doing) -> Option<f64> {
+    Some(evidence.requests(doing)? * fitting_part(evidence))
+}
+
+/// Requests of the load that are having a connection made, as many as have room: a handshake of TLS
+/// is work of the server as well.
 pub(crate) fn connecting(evidence: &Evidence) -> Option<f64> {
-    Some(evidence.signal(names::CONNECTING)? * fitting(evidence))
+    Some(evidence.signal(names::CONNECTING)? * fitting_part(evidence))
+}
+
+fn fitting_part(evidence: &Evidence) -> f64 {
+    let all = beside(evidence);
+    part(all - over(evidence), all)
+}
+
+fn part(of: f64, all: f64) -> f64 {
+    if all > 0.0 { (of / all).max(0.0) } else { 1.0 }
 }
 
 /// Requests that counters account for: those that are worked on, and those that wait for a CPU, in
@@ -59,13 +77,12 @@ pub(crate) fn beside(evidence: &Evidence) -> f64 {
     seen.chain(connecting).sum()
 }
 
-/// The part of what is seen for which there is room.
-fn fitting(evidence: &Evidence) -> f64 {
-    let Some(in_flight) = evidence.in_flight else {
-        return 1.0;
-    };
-    let (room, seen) = ((in_flight - counted(evidence)).max(0.0), beside(evidence));
-    if seen > room { room / seen } else { 1.0 }
+/// What is seen beyond the room that the counted waits leave.
+fn over(evidence: &Evidence) -> f64 {
+    evidence.in_flight.map_or(0.0, |in_flight| {
+        let room = (in_flight - counted(evidence)).max(0.0);
+        (beside(evidence) - room).max(0.0)
+    })
 }
 
 #[cfg(test)]
@@ -125,6 +142,25 @@ mod tests {
             let found = diagnose(&told(&idle));
             assert_eq!(found.first.as_deref(), Some(id), "{}", found.summary);
         }
+    }
+
+    /// Two hundred users of eight threads that all wait for another service: the queue in front of
+    /// them is counted a little too long, and no CPU is waited for.
+    #[test]
+    fn how_well_a_queue_is_counted_takes_nothing_from_what_dumps_see() {
+        let away = [
+            ("target.run-queue-wait", 0.1),
+            ("request-threads.answer", 8.0),
+            ("request-queue.waiting", 195.0),
+        ];
+        let mut away = evidence(&[WOKEN.as_slice(), &away].concat());
+        away.in_flight = Some(200.0);
+        let told = seen(&away, Doing::WaitsForAnswer).unwrap();
+        assert!(told > 7.8, "{told}");
+        assert!(
+            fitting(&away, Doing::WaitsForAnswer).unwrap() < 5.0,
+            "parts of the time"
+        );
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub(crate) fn time(evidence: &Evidence) -> Vec<TimePart> {
         let in_flight = evidence.in_flight?;
         part("stopped by the garbage collector", Some(share * in_flight))
     });
-    let standing = |doing| room::seen(evidence, doing);
+    let standing = |doing| room::fitting(evidence, doing);
     let seen = standing(Doing::WaitsForLock).is_some();
     let rest = locks::rest(evidence).map(|share| TimePart {
         what: if cpu::bounds_the_rest(evidence) {

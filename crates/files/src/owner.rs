@@ -195,16 +195,17 @@ pub fn close_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Takes every right of everybody else away, in a folder with everything in it that is this user's:
-/// what is kept there is for nobody else to read. Links stay as they are.
+/// what is kept there is for nobody else to read. Links stay as they are, and so does what a server
+/// that runs as another user has made.
 ///
 /// # Errors
 /// As of the system.
 pub fn hide_tree(path: &Path) -> io::Result<()> {
     let facts = fs::symlink_metadata(path)?;
-    if facts.is_symlink() {
+    if facts.is_symlink() || facts.uid() != geteuid().as_raw() {
         return Ok(());
     }
-    if facts.uid() == geteuid().as_raw() && facts.mode() & OTHERS != 0 {
+    if facts.mode() & OTHERS != 0 {
         let mode = facts.mode() & 0o7777 & !OTHERS;
         fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
     }

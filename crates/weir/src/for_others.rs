@@ -76,7 +76,15 @@ impl Replacements {
         match value {
             Value::String(text) => *text = self.in_text(text),
             Value::Array(values) => values.iter_mut().for_each(|value| self.in_json(value)),
-            Value::Object(map) => map.values_mut().for_each(|value| self.in_json(value)),
+            // Labels are keys, and may be URLs.
+            Value::Object(map) => {
+                let named = std::mem::take(map).into_iter();
+                let renamed = named.map(|(name, mut value)| {
+                    self.in_json(&mut value);
+                    (self.in_text(&name), value)
+                });
+                map.extend(renamed);
+            }
             _ => {}
         }
     }
@@ -138,13 +146,18 @@ mod tests {
             base: "/srv/work".into(),
             study: "url = \"http://shop.example.com/\"\nssh = \"app01\"\n".to_owned(),
             title: None,
-            machine: [("host".to_owned(), "app01".to_owned())].into(),
+            machine: [
+                ("host".to_owned(), "app01".to_owned()),
+                ("http://app01/".to_owned(), String::new()),
+            ]
+            .into(),
         };
         let replacements = Replacements::of(&manifest).unwrap();
         let copy = replacements.in_value(&manifest).unwrap();
         assert_eq!(copy.study, "url = \"http://host-1/\"\nssh = \"host-2\"\n");
         assert_eq!(copy.command[2], "DIR/plans/a.toml");
         assert_eq!(copy.machine["host"], "host-2");
+        assert!(copy.machine.contains_key("http://host-2/"));
         // A part of a longer name is another name.
         assert_eq!(replacements.in_text("app01-b app01"), "app01-b host-2");
     }
