@@ -37,7 +37,7 @@ fn sleepy() -> Place {
         .replace("[load]", "[load]\nwindow = \"5 s\"\nwarm-up = \"1 s\"")
         .replace(
             "[find]",
-            "[find]\nbudget = \"40 s\"\nprecision = \"15 %\"\nwithin = [1, 200]",
+            "[find]\nbudget = \"60 s\"\nprecision = \"15 %\"\nwithin = [1, 200]",
         );
     place.write("sleepy.toml", &short);
     place
