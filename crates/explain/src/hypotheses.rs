@@ -25,13 +25,25 @@ use crate::evidence::Evidence;
 use crate::hypothesis::{Hypothesis, Test, Unit, any_of};
 use crate::room;
 use crate::threshold::{
-    FAILURES, FAILURES_BECAUSE, MATTERS, MATTERS_BECAUSE, WAITING_MIN, WAITING_MIN_BECAUSE,
+    FAILURES, FAILURES_BECAUSE, MATTERS, MATTERS_BECAUSE, SATURATED, SATURATED_BECAUSE,
+    WAITING_MIN, WAITING_MIN_BECAUSE,
 };
 use crate::words::{number, percent};
 
 /// The test that so large a share of the samples failed in this way.
 pub(crate) fn failing_test(what: &str, share: Option<f64>) -> Test {
     Test::at_least(what, share, Unit::Share, (FAILURES, FAILURES_BECAUSE)).from(&["errors.by_code"])
+}
+
+/// The test that the server's CPUs are full.
+pub(crate) fn full_cpus_test(evidence: &Evidence) -> Test {
+    Test::at_least(
+        "busy share of the CPUs that the server may use",
+        evidence.signal("cpu"),
+        Unit::Share,
+        (SATURATED, SATURATED_BECAUSE),
+    )
+    .from(&["cpu"])
 }
 
 /// The test that so many threads or requests wait on average: as a share of the requests in flight,

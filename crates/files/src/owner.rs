@@ -165,17 +165,21 @@ fn check_inside(folder: &Path) -> Result<(), Distrust> {
 /// # Errors
 /// As of the system.
 pub fn close_tree(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_symlink() {
+    for_tree(path, &|path, _| close_folder(path).map(|()| true))
+}
+
+/// Does something to a folder or file, and to all that is in it where that says so. Links are left
+/// alone.
+fn for_tree(path: &Path, each: &impl Fn(&Path, &Metadata) -> io::Result<bool>) -> io::Result<()> {
+    let facts = fs::symlink_metadata(path)?;
+    if facts.is_symlink() || !each(path, &facts)? || !facts.is_dir() {
         return Ok(());
     }
-    close_folder(path)?;
-    if path.is_dir() {
-        for entry in fs::read_dir(path)? {
-            match close_tree(&entry?.path()) {
-                // Another Weir has just removed what it worked in.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                closed => closed?,
-            }
+    for entry in fs::read_dir(path)? {
+        match for_tree(&entry?.path(), each) {
+            // Another Weir, or a server, has just removed what it worked in.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            done => done?,
         }
     }
     Ok(())
@@ -201,24 +205,14 @@ pub fn close_folder(path: &Path) -> io::Result<()> {
 /// # Errors
 /// As of the system.
 pub fn hide_tree(path: &Path) -> io::Result<()> {
-    let facts = fs::symlink_metadata(path)?;
-    if facts.is_symlink() || facts.uid() != geteuid().as_raw() {
-        return Ok(());
-    }
-    if facts.mode() & OTHERS != 0 {
-        let mode = facts.mode() & 0o7777 & !OTHERS;
-        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
-    }
-    if facts.is_dir() {
-        for entry in fs::read_dir(path)? {
-            match hide_tree(&entry?.path()) {
-                // A server that still runs has just removed it.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                hidden => hidden?,
-            }
+    for_tree(path, &|path, facts| {
+        let is_own = facts.uid() == geteuid().as_raw();
+        if is_own && facts.mode() & OTHERS != 0 {
+            let mode = facts.mode() & 0o7777 & !OTHERS;
+            fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
         }
-    }
-    Ok(())
+        Ok(is_own)
+    })
 }
 
 /// Whether nobody but its owner has a right to it.

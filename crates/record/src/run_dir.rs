@@ -248,8 +248,9 @@ impl RunDirectory {
 
     /// Stores the record of a trial: after this the trial counts.
     pub fn write_record(&self, record: &TrialRecord) -> Result<(), RunDirectoryError> {
-        write_json(&self.trial(record.id).record(), record)?;
-        self.hide()
+        let trial = self.trial(record.id);
+        write_json(&trial.record(), record)?;
+        self.hide_below(&trial.directory)
     }
 
     /// The records of all finished trials, in order.
@@ -285,9 +286,13 @@ impl RunDirectory {
 
     /// Takes from others what has been written since, where the run is its owner's alone.
     pub fn hide(&self) -> Result<(), RunDirectoryError> {
+        self.hide_below(&self.path)
+    }
+
+    fn hide_below(&self, path: &Path) -> Result<(), RunDirectoryError> {
         let hidden = weir_files::is_hidden(&self.path).and_then(|is_hidden| {
             if is_hidden {
-                weir_files::hide_tree(&self.path)
+                weir_files::hide_tree(path)
             } else {
                 Ok(())
             }

@@ -6,6 +6,8 @@ use sha2::{Digest as _, Sha256};
 
 const UPLOT: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
 const UPLOT_LICENCE: &str = include_str!("../assets/uplot/LICENSE");
+/// How Weir's pages look.
+pub(crate) const STYLE: &str = include_str!("../assets/report.css");
 /// Makes tables sort.
 const TABLES: &str = include_str!("../assets/tables.js");
 
@@ -27,7 +29,7 @@ impl Assets {
     pub(crate) fn with_script(script: &str) -> Self {
         Self {
             uplot_style: include_str!("../assets/uplot/uPlot.min.css"),
-            style: include_str!("../assets/report.css"),
+            style: STYLE,
             library: format!("\n/*\n{UPLOT_LICENCE}\n*/\n{UPLOT}\n"),
             script: format!("\n{script}\n{TABLES}\n"),
             asks: false,

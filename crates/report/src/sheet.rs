@@ -11,7 +11,7 @@ mod scale;
 use askama::Template as _;
 
 use crate::ReportError;
-use crate::assets::{Assets, NOTHING_LOADED};
+use crate::assets::{NOTHING_LOADED, STYLE};
 
 pub use drawing::{CurvePoint, Drawing, PointWithInterval};
 pub use forest::{Forest, ForestRow};
@@ -78,7 +78,7 @@ pub fn sheet_html(sheet: &Sheet) -> Result<String, ReportError> {
         sheet,
         drawings: sheet.drawings.iter().map(drawing::Drawn::of).collect(),
         forests: sheet.forests.iter().map(forest::Drawn::of).collect(),
-        style: Assets::with_script("").style,
+        style: STYLE,
         policy: NOTHING_LOADED,
     };
     Ok(page.render()?)

@@ -20,13 +20,24 @@ const HOSTS: &str = r#"(?i)(?:[a-z][a-z0-9+.\-]*://(?:[^\s/@"']*@)?|\bssh\s*=\s*
 /// Shorter names are words of everyday.
 const SHORTEST: usize = 3;
 
+/// Takes the names of places and machines out of what a run is and what it found.
+pub(crate) fn rename<T: Serialize + DeserializeOwned>(
+    manifest: &mut RunManifest,
+    found: &mut T,
+) -> Result<(), ExpectedError> {
+    let replacements = Replacements::of(manifest)?;
+    *found = replacements.in_value(found)?;
+    *manifest = replacements.in_value(manifest)?;
+    Ok(())
+}
+
 /// What is replaced by what.
 #[derive(Debug)]
-pub(crate) struct Replacements(Vec<(Regex, String)>);
+struct Replacements(Vec<(Regex, String)>);
 
 impl Replacements {
     /// Of a run and of who reads it now.
-    pub(crate) fn of(manifest: &RunManifest) -> Result<Self, ExpectedError> {
+    fn of(manifest: &RunManifest) -> Result<Self, ExpectedError> {
         let here = rustix::system::uname();
         let here = here.nodename().to_string_lossy().into_owned();
         let command = manifest.command.join(" ");
@@ -61,10 +72,7 @@ impl Replacements {
     }
 
     /// In everything that a value says.
-    pub(crate) fn in_value<T: Serialize + DeserializeOwned>(
-        &self,
-        value: &T,
-    ) -> Result<T, ExpectedError> {
+    fn in_value<T: Serialize + DeserializeOwned>(&self, value: &T) -> Result<T, ExpectedError> {
         let changed = serde_json::to_value(value).and_then(|mut value| {
             self.in_json(&mut value);
             serde_json::from_value(value)

@@ -13,7 +13,7 @@ use weir_report::watch::WatchInput;
 use weir_report::{OneLoadInput, ReportError, ReportInput, Sheet};
 
 use crate::error::ExpectedError;
-use crate::for_others::Replacements;
+use crate::for_others;
 use crate::secrets::Secrets;
 
 /// Finds a run by path, name or `last`.
@@ -105,9 +105,7 @@ impl StoredRun {
 
     /// Writes a page for others: it names no place and no machine.
     pub(crate) fn write_for_others(&mut self, file: &Path) -> Result<(), ExpectedError> {
-        let replacements = Replacements::of(&self.manifest)?;
-        self.result = replacements.in_value(&self.result)?;
-        self.manifest = replacements.in_value(&self.manifest)?;
+        for_others::rename(&mut self.manifest, &mut self.result)?;
         write_copy(file, weir_report::html(&self.input()))
     }
 }
@@ -148,9 +146,7 @@ impl StoredWatch {
 
     /// Writes a page for others: it names no place and no machine.
     pub(crate) fn write_for_others(&mut self, file: &Path) -> Result<(), ExpectedError> {
-        let replacements = Replacements::of(&self.manifest)?;
-        self.watch = replacements.in_value(&self.watch)?;
-        self.manifest = replacements.in_value(&self.manifest)?;
+        for_others::rename(&mut self.manifest, &mut self.watch)?;
         write_copy(file, weir_report::watch::watch_html(&self.input()))
     }
 }
@@ -192,9 +188,7 @@ impl StoredLoad {
 
     /// Writes a page for others: it names no place and no machine.
     pub(crate) fn write_for_others(&mut self, file: &Path) -> Result<(), ExpectedError> {
-        let replacements = Replacements::of(&self.manifest)?;
-        self.result = replacements.in_value(&self.result)?;
-        self.manifest = replacements.in_value(&self.manifest)?;
+        for_others::rename(&mut self.manifest, &mut self.result)?;
         write_copy(file, weir_report::one_load_html(&self.input()))
     }
 }

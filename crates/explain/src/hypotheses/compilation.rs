@@ -1,9 +1,10 @@
 //! The just-in-time compiler takes the CPU: a server that is not warm yet.
 
 use crate::evidence::Evidence;
+use crate::hypotheses::full_cpus_test;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
 use crate::threads::{compilers, request_at_cpu};
-use crate::threshold::{MATTERS, SATURATED, SATURATED_BECAUSE};
+use crate::threshold::MATTERS;
 use crate::words::percent;
 
 /// `None` for a server whose compilers are not told: it is no virtual machine, or its threads were
@@ -31,13 +32,7 @@ pub(crate) fn compilation(evidence: &Evidence) -> Option<Hypothesis> {
         "census.C2-CompilerThre.cpu",
         "cpu",
     ]);
-    let full = Test::at_least(
-        "busy share of the CPUs that the server may use",
-        evidence.signal("cpu"),
-        Unit::Share,
-        (SATURATED, SATURATED_BECAUSE),
-    )
-    .from(&["cpu"]);
+    let full = full_cpus_test(evidence);
     let verdict = match all_of(&[of_cpu.speaks_for, full.speaks_for]) {
         Some(true) => Verdict::Supported,
         Some(false) => Verdict::NotSupported,

@@ -1,21 +1,15 @@
 //! The server's own work fills its CPUs.
 
 use crate::evidence::Evidence;
-use crate::hypotheses::locks;
 use crate::hypotheses::neighbour::foreign;
+use crate::hypotheses::{full_cpus_test, locks};
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
 use crate::threads::{request_cpu, requests_for_cpu};
 use crate::threshold::{FOREIGN, MATTERS, OWN, OWN_BECAUSE, SATURATED, SATURATED_BECAUSE};
 use crate::words::percent;
 
 pub(crate) fn cpu(evidence: &Evidence) -> Hypothesis {
-    let busy = Test::at_least(
-        "busy share of the CPUs that the server may use",
-        evidence.signal("cpu"),
-        Unit::Share,
-        (SATURATED, SATURATED_BECAUSE),
-    )
-    .from(&["cpu"]);
+    let busy = full_cpus_test(evidence);
     let own = Test::at_least(
         "the server's own part of that, the collector's and the compiler's threads left out",
         own_part(evidence),

@@ -1,11 +1,11 @@
 //! Threads without a request wake up, and take the CPU that requests wait for.
 
 use crate::evidence::Evidence;
+use crate::hypotheses::full_cpus_test;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
 use crate::threads::{request_wait, waiting};
 use crate::threshold::{
     IDLE_BECAUSE, IDLE_MIN, KERNEL_OF_OWN, KERNEL_OF_OWN_BECAUSE, RAN_BECAUSE, RAN_PER_REQUEST,
-    SATURATED, SATURATED_BECAUSE,
 };
 use crate::words::{number, percent};
 
@@ -39,13 +39,7 @@ pub(crate) fn idle_threads(evidence: &Evidence) -> Hypothesis {
         (KERNEL_OF_OWN, KERNEL_OF_OWN_BECAUSE),
     )
     .from(&["target.cpu.user", "target.cpu.system"]);
-    let full = Test::at_least(
-        "busy share of the CPUs that the server may use",
-        evidence.signal("cpu"),
-        Unit::Share,
-        (SATURATED, SATURATED_BECAUSE),
-    )
-    .from(&["cpu"]);
+    let full = full_cpus_test(evidence);
     let tests = [&per_request, &many, &kernel, &full].map(|test| test.speaks_for);
     let verdict = match all_of(&tests) {
         Some(true) => Verdict::Supported,
