@@ -11,7 +11,7 @@ use fancy_regex::Regex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use weir_record::{RunManifest, failed_to};
+use weir_record::{RunDirectory, RunManifest, failed_to};
 
 use crate::error::ExpectedError;
 
@@ -22,10 +22,14 @@ const SHORTEST: usize = 3;
 
 /// Takes the names of places and machines out of what a run is and what it found.
 pub(crate) fn rename<T: Serialize + DeserializeOwned>(
+    directory: &RunDirectory,
     manifest: &mut RunManifest,
     found: &mut T,
 ) -> Result<(), ExpectedError> {
-    let replacements = Replacements::of(manifest)?;
+    let run = std::path::absolute(directory.path()).ok();
+    // Where runs lie is where Weir was run.
+    let place = run.as_deref().and_then(|run| run.parent()?.parent());
+    let replacements = Replacements::of(manifest, place)?;
     *found = replacements.in_value(found)?;
     *manifest = replacements.in_value(manifest)?;
     Ok(())
@@ -37,7 +41,7 @@ struct Replacements(Vec<(Regex, String)>);
 
 impl Replacements {
     /// Of a run and of who reads it now.
-    fn of(manifest: &RunManifest) -> Result<Self, ExpectedError> {
+    fn of(manifest: &RunManifest, place: Option<&Path>) -> Result<Self, ExpectedError> {
         let here = rustix::system::uname();
         let here = here.nodename().to_string_lossy().into_owned();
         let command = manifest.command.join(" ");
@@ -52,8 +56,10 @@ impl Replacements {
             .enumerate()
             .map(|(index, host)| (host, format!("host-{}", index + 1)));
         let home = std::env::home_dir();
+        // The study's folder is often below the other, and goes first.
         let folders = [
             (Some(manifest.base.as_path()), "DIR"),
+            (place, "DIR"),
             (home.as_deref(), "~"),
         ];
         let folders = folders.into_iter().filter_map(|(folder, word)| {
@@ -160,12 +166,14 @@ mod tests {
             ]
             .into(),
         };
-        let replacements = Replacements::of(&manifest).unwrap();
+        let replacements = Replacements::of(&manifest, Some(Path::new("/srv/runs"))).unwrap();
         let copy = replacements.in_value(&manifest).unwrap();
         assert_eq!(copy.study, "url = \"http://host-1/\"\nssh = \"host-2\"\n");
         assert_eq!(copy.command[2], "DIR/plans/a.toml");
         assert_eq!(copy.machine["host"], "host-2");
         assert!(copy.machine.contains_key("http://host-2/"));
+        let log = replacements.in_text("see /srv/runs/weir-runs/a/target.log");
+        assert_eq!(log, "see DIR/weir-runs/a/target.log");
         // A part of a longer name is another name.
         assert_eq!(replacements.in_text("app01-b app01"), "app01-b host-2");
     }

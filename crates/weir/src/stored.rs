@@ -104,8 +104,12 @@ impl StoredRun {
     }
 
     /// Writes a page for others: it names no place and no machine.
-    pub(crate) fn write_for_others(&mut self, file: &Path) -> Result<(), ExpectedError> {
-        for_others::rename(&mut self.manifest, &mut self.result)?;
+    pub(crate) fn write_for_others(
+        &mut self,
+        directory: &RunDirectory,
+        file: &Path,
+    ) -> Result<(), ExpectedError> {
+        for_others::rename(directory, &mut self.manifest, &mut self.result)?;
         write_copy(file, weir_report::html(&self.input()))
     }
 }
@@ -145,8 +149,12 @@ impl StoredWatch {
     }
 
     /// Writes a page for others: it names no place and no machine.
-    pub(crate) fn write_for_others(&mut self, file: &Path) -> Result<(), ExpectedError> {
-        for_others::rename(&mut self.manifest, &mut self.watch)?;
+    pub(crate) fn write_for_others(
+        &mut self,
+        directory: &RunDirectory,
+        file: &Path,
+    ) -> Result<(), ExpectedError> {
+        for_others::rename(directory, &mut self.manifest, &mut self.watch)?;
         write_copy(file, weir_report::watch::watch_html(&self.input()))
     }
 }
@@ -187,8 +195,12 @@ impl StoredLoad {
     }
 
     /// Writes a page for others: it names no place and no machine.
-    pub(crate) fn write_for_others(&mut self, file: &Path) -> Result<(), ExpectedError> {
-        for_others::rename(&mut self.manifest, &mut self.result)?;
+    pub(crate) fn write_for_others(
+        &mut self,
+        directory: &RunDirectory,
+        file: &Path,
+    ) -> Result<(), ExpectedError> {
+        for_others::rename(directory, &mut self.manifest, &mut self.result)?;
         write_copy(file, weir_report::one_load_html(&self.input()))
     }
 }

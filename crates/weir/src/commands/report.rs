@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8, ExpectedError> {
     }
     let mut run = stored::StoredRun::read(&directory)?;
     if let Some(file) = &arguments.share {
-        run.write_for_others(file)?;
+        run.write_for_others(&directory, file)?;
         output::data(&file.display().to_string());
     } else if arguments.markdown {
         output::data_lines(&weir_report::markdown(&run.input()));
@@ -75,7 +75,7 @@ fn of_load(directory: &RunDirectory, arguments: &ReportArguments) -> Result<u8, 
     }
     let mut load = stored::StoredLoad::read(directory)?;
     if let Some(file) = &arguments.share {
-        load.write_for_others(file)?;
+        load.write_for_others(directory, file)?;
         output::data(&file.display().to_string());
     } else if arguments.markdown {
         output::data_lines(&weir_report::one_load_markdown(&load.input()));
@@ -96,7 +96,7 @@ fn of_watch(directory: &RunDirectory, arguments: &ReportArguments) -> Result<u8,
     }
     let mut watch = stored::StoredWatch::read(directory)?;
     if let Some(file) = &arguments.share {
-        watch.write_for_others(file)?;
+        watch.write_for_others(directory, file)?;
         output::data(&file.display().to_string());
     } else if arguments.markdown {
         output::data_lines(&weir_report::watch::watch_markdown(&watch.input()));
