@@ -43,6 +43,8 @@
 mod bounds;
 mod check;
 mod extract;
+#[cfg(test)]
+mod fuzz;
 mod html;
 mod jmespath_json;
 mod json;

@@ -9,11 +9,13 @@
 mod page;
 mod read;
 mod search;
+mod tree;
 mod write;
 mod xpath;
 
 pub(crate) use page::read_page;
 pub(crate) use read::{Doctype, Malformed, Names, read};
 pub(crate) use search::{Dialect, Searched, is_understood, search};
+pub(crate) use tree::{Node, Tree};
 pub(crate) use write::{Layout, attribute, fragment};
 pub(crate) use xpath::Trouble;

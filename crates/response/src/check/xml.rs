@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use sxd_document::Package;
 use weir_plan::{SampleScope, XPath2Assertion, XPathAssertion, XmlAssertion};
 
 use crate::extract::xpath::{NotSearched, declared, read_for, search2};
-use crate::xml::{Dialect, Doctype, Names, Searched, Trouble, read, search};
+use crate::xml::{Dialect, Doctype, Names, Searched, Tree, Trouble, read, search};
 use crate::{AssertionOutcome, SampleView, Variables};
 
 pub(super) fn well_formed(
@@ -17,9 +16,8 @@ pub(super) fn well_formed(
     if sample.text().is_empty() {
         return AssertionOutcome::nothing_there(name);
     }
-    let package = Package::new();
-    let document = package.as_document();
-    match read(sample.text(), Doctype::Refused, Names::Plain, document) {
+    let mut tree = Tree::new();
+    match read(sample.text(), Doctype::Refused, Names::Plain, &mut tree) {
         Ok(()) => AssertionOutcome::passed(name),
         Err(error) => AssertionOutcome {
             failure: true,
@@ -38,14 +36,14 @@ pub(super) fn xpath(
     if text.is_empty() {
         return AssertionOutcome::nothing_there(name);
     }
-    let package = Package::new();
-    if let Err(says) = read_for(&text, element.reading, &package) {
+    let mut tree = Tree::new();
+    if let Err(says) = read_for(&text, element.reading, &mut tree) {
         return AssertionOutcome::error(name, format!("SAXException: {says}"));
     }
     let searched = search(
         query,
-        package.as_document(),
-        &declared(&package, element.reading),
+        &tree,
+        &declared(&tree, element.reading),
         Dialect::One,
     );
     let (failure, message) = match searched {
@@ -87,8 +85,8 @@ pub(super) fn xpath2(
     if query.is_empty() {
         return with_message(false, String::new());
     }
-    let package = Package::new();
-    let holds = match search2(query, &element.namespaces, &text, &package, Dialect::One) {
+    let mut tree = Tree::new();
+    let holds = match search2(query, &element.namespaces, &text, &mut tree, Dialect::One) {
         Ok(Searched::Nodes(nodes)) => !nodes.is_empty(),
         Ok(Searched::Boolean(value)) => value,
         Ok(Searched::Text(_)) => true,

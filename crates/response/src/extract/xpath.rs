@@ -2,16 +2,13 @@
 
 use std::fmt;
 
-use sxd_document::Package;
-use sxd_document::dom::ChildOfRoot;
-use sxd_xpath::nodeset::Node;
 use weir_plan::{SampleScope, XPath2Extractor, XPathExtractor, XmlReading};
 
 use super::{Extraction, number};
 use crate::scope::samples;
 use crate::xml::{
-    Dialect, Doctype, Layout, Malformed, Names, Searched, Trouble, attribute, fragment, read,
-    read_page, search,
+    Dialect, Doctype, Layout, Malformed, Names, Node, Searched, Tree, Trouble, attribute, fragment,
+    read, read_page, search,
 };
 use crate::{AssertionOutcome, SampleView, Variables};
 
@@ -28,15 +25,10 @@ pub(super) fn extract(
     let mut found = Values::new();
     let mut wanted = number(&element.match_number);
     let mut one = |text: &str| -> Result<(), String> {
-        let package = Package::new();
-        read_for(text, element.reading, &package)?;
-        let namespaces = declared(&package, element.reading);
-        let searched = search(
-            &element.query,
-            package.as_document(),
-            &namespaces,
-            Dialect::One,
-        )?;
+        let mut tree = Tree::new();
+        read_for(text, element.reading, &mut tree)?;
+        let namespaces = declared(&tree, element.reading);
+        let searched = search(&element.query, &tree, &namespaces, Dialect::One)?;
         if !matches!(searched, Searched::Nodes(_)) {
             // A value that is no node is taken whatever number is wanted (JMeter).
             found.extend(values(searched, element.fragment));
@@ -81,12 +73,12 @@ pub(super) fn extract2(
         if element.query.is_empty() {
             return Ok(());
         }
-        let package = Package::new();
+        let mut tree = Tree::new();
         let searched = search2(
             &element.query,
             &element.namespaces,
             text,
-            &package,
+            &mut tree,
             Dialect::Two,
         )
         .map_err(|why| why.to_string())?;
@@ -160,49 +152,49 @@ pub(crate) fn search2<'d>(
     query: &str,
     namespaces: &str,
     text: &str,
-    package: &'d Package,
+    tree: &'d mut Tree,
     dialect: Dialect,
 ) -> Result<Searched<'d>, NotSearched> {
-    let document = package.as_document();
     let pairs = namespaces.lines().filter_map(|line| line.split_once('='));
     let pairs: Vec<(String, String)> = pairs
         .map(|(prefix, uri)| (prefix.to_owned(), uri.to_owned()))
         .collect();
-    read(text, Doctype::Allowed, Names::Namespaces, document).map_err(|error| {
+    read(text, Doctype::Allowed, Names::Namespaces, tree).map_err(|error| {
         let Malformed { says, at } = error;
         let at = at.map_or(String::new(), |(line, column)| {
             format!("lineNumber: {line}; columnNumber: {column}; ")
         });
         NotSearched::Document(format!("org.xml.sax.SAXParseException; {at}{says}"))
     })?;
-    search(query, document, &pairs, dialect).map_err(NotSearched::Expression)
+    search(query, tree, &pairs, dialect).map_err(NotSearched::Expression)
 }
 
 /// Reads a body as the element says.
-pub(crate) fn read_for(text: &str, reading: XmlReading, package: &Package) -> Result<(), String> {
-    let document = package.as_document();
+pub(crate) fn read_for(text: &str, reading: XmlReading, tree: &mut Tree) -> Result<(), String> {
     if reading.tolerant && !text.starts_with("<?xml") {
-        return read_page(text, document).map_err(|refused| refused.to_string());
+        return read_page(text, tree).map_err(|refused| refused.to_string());
     }
     let names = if reading.namespaces {
         Names::Namespaces
     } else {
         Names::Plain
     };
-    read(text, Doctype::Allowed, names, document).map_err(|error| error.says)
+    read(text, Doctype::Allowed, names, tree).map_err(|error| error.says)
 }
 
 /// The prefixes that the root element declares. Where a document is read without regard to
 /// namespaces they are known, but nothing is in their namespaces (JMeter).
-pub(crate) fn declared(package: &Package, reading: XmlReading) -> Vec<(String, String)> {
+pub(crate) fn declared(tree: &Tree, reading: XmlReading) -> Vec<(String, String)> {
     const NOWHERE: &str = "\0";
-    let children = package.as_document().root().children();
-    let root = children.into_iter().find_map(ChildOfRoot::element);
+    let root = tree.root().children().find_map(|child| match child {
+        Node::Element(element) => Some(element),
+        _ => None,
+    });
     let Some(root) = root else { return Vec::new() };
     let uri = |uri: &str| if reading.namespaces { uri } else { NOWHERE }.to_owned();
     root.namespaces_in_scope()
         .into_iter()
-        .map(|namespace| (namespace.prefix().to_owned(), uri(namespace.uri())))
+        .map(|namespace| (namespace.prefix.to_owned(), uri(namespace.uri)))
         .filter(|(prefix, _)| prefix != "xml")
         .collect()
 }
@@ -211,33 +203,34 @@ fn values(searched: Searched<'_>, as_xml: bool) -> Values {
     match searched {
         Searched::Boolean(value) => vec![Some(value.to_string())],
         Searched::Text(text) => vec![Some(text)],
-        Searched::Nodes(nodes) => nodes.iter().map(|node| value(node, as_xml)).collect(),
+        Searched::Nodes(nodes) => {
+            let values = nodes.into_iter().map(|node| value(node, as_xml));
+            values.collect()
+        }
     }
 }
 
 /// What JMeter takes of a node: of an element only the text that it begins with.
-pub(crate) fn value(node: &Node<'_>, as_xml: bool) -> Option<String> {
+pub(crate) fn value(node: Node<'_>, as_xml: bool) -> Option<String> {
     match node {
         Node::Element(_) if as_xml => Some(fragment(node, Layout::AsRead)),
-        Node::Element(_) => match node.children().first()? {
+        Node::Element(_) => match node.children().next()? {
             Node::Element(_) => None,
             first => value(first, false),
         },
         Node::Root(_) => None,
-        Node::Comment(comment) => Some(comment.text().to_owned()),
-        node => Some(node.string_value()),
+        node => Some(node.text()),
     }
 }
 
 fn values2(searched: Searched<'_>, as_xml: bool) -> Values {
-    let show = |node: &Node<'_>| match node {
-        Node::Attribute(found) if as_xml => attribute(found.name().local_part(), found.value()),
+    let show = |node: Node<'_>| match node {
+        Node::Attribute(found) if as_xml => attribute(found.name().local, found.value()),
         node if as_xml => fragment(node, Layout::Indented),
-        Node::Comment(comment) => comment.text().to_owned(),
-        node => node.string_value(),
+        node => node.text(),
     };
     match searched {
-        Searched::Nodes(nodes) => nodes.iter().map(|node| Some(show(node))).collect(),
+        Searched::Nodes(nodes) => nodes.into_iter().map(|node| Some(show(node))).collect(),
         other => values(other, as_xml),
     }
 }

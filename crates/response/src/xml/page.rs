@@ -5,46 +5,49 @@
 //! are badly broken is not followed.
 
 use scraper::{ElementRef, Node};
-use sxd_document::dom::{Document, Element};
 
+use super::tree::{Id, QName, Tree};
 use crate::bounds::TooMuch;
 use crate::html;
 
-/// Reads a page into the document, or says why it is too much.
-pub(crate) fn read_page(text: &str, document: Document<'_>) -> Result<(), TooMuch> {
+/// Reads a page into a tree with nothing in it, or says why it is too much.
+pub(crate) fn read_page(text: &str, tree: &mut Tree) -> Result<(), TooMuch> {
     let page = html::read(text)?;
     let written = text.to_ascii_lowercase().contains("<tbody");
-    let copy = Copy { document, written };
-    let root = copy.element(page.root_element());
-    document.root().append_child(root);
+    let mut copy = Copy { tree, written };
+    let root = copy.element(page.root_element(), Tree::TOP);
     copy.all_children(page.root_element(), root);
     Ok(())
 }
 
 struct Copy<'d> {
-    document: Document<'d>,
+    tree: &'d mut Tree,
     /// Whether the page itself has a `tbody`.
     written: bool,
 }
 
-impl<'d> Copy<'d> {
-    fn element(&self, from: ElementRef<'_>) -> Element<'d> {
-        let made = self.document.create_element(from.value().name());
+impl Copy<'_> {
+    /// An element without what it holds.
+    fn element(&mut self, from: ElementRef<'_>, parent: Id) -> Id {
+        let plain = |local| QName { uri: None, local };
+        let made = self
+            .tree
+            .add_element(parent, plain(from.value().name()), None);
         for (name, value) in from.value().attrs() {
-            made.set_attribute_value(name, value);
+            self.tree.set_attribute(made, plain(name), None, value);
         }
         made
     }
 
     /// Copies what an element holds; no deeper in itself than a page is nested.
-    fn all_children(&self, from: ElementRef<'_>, to: Element<'d>) {
+    fn all_children(&mut self, from: ElementRef<'_>, to: Id) {
         let mut text = String::new();
         self.children(from, to, &mut text);
         self.text(to, &mut text);
     }
 
     /// Copies them behind a text, which is the text behind them at the end: text after text is one.
-    fn children(&self, from: ElementRef<'_>, to: Element<'d>, before: &mut String) {
+    fn children(&mut self, from: ElementRef<'_>, to: Id, before: &mut String) {
         for child in from.children() {
             match child.value() {
                 Node::Text(text) => {
@@ -61,7 +64,7 @@ impl<'d> Copy<'d> {
                 }
                 Node::Comment(comment) => {
                     self.text(to, before);
-                    to.append_child(self.document.create_comment(comment));
+                    self.tree.add_comment(to, comment);
                 }
                 Node::Element(element) => {
                     let Some(child) = ElementRef::wrap(child) else {
@@ -71,8 +74,7 @@ impl<'d> Copy<'d> {
                         self.children(child, to, before);
                     } else {
                         self.text(to, before);
-                        let made = self.element(child);
-                        to.append_child(made);
+                        let made = self.element(child, to);
                         self.all_children(child, made);
                     }
                 }
@@ -81,9 +83,9 @@ impl<'d> Copy<'d> {
         }
     }
 
-    fn text(&self, to: Element<'d>, text: &mut String) {
+    fn text(&mut self, to: Id, text: &mut String) {
         if !text.is_empty() {
-            to.append_child(self.document.create_text(text));
+            self.tree.add_text(to, text);
             text.clear();
         }
     }

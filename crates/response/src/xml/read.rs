@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use sxd_document::QName;
-use sxd_document::dom::{ChildOfRoot, Document, Element};
+use super::tree::{Id, QName, Tree};
 
 /// How deep elements may be nested.
 const DEPTH: usize = 400;
@@ -47,19 +46,19 @@ pub(crate) struct Malformed {
 
 const ENDS: &str = "XML document structures must start and end within the same entity.";
 
-/// Reads the text into the document.
+/// Reads the text into a tree with nothing in it.
 pub(crate) fn read(
     text: &str,
     doctype: Doctype,
     names: Names,
-    document: Document<'_>,
+    tree: &mut Tree,
 ) -> Result<(), Malformed> {
     let mut reader = Reader {
         text,
         at: 0,
         doctype,
         names,
-        document,
+        tree,
         entities: HashMap::new(),
         expansion: EXPANSION,
         nodes: NODES,
@@ -80,7 +79,7 @@ struct Reader<'t, 'd> {
     at: usize,
     doctype: Doctype,
     names: Names,
-    document: Document<'d>,
+    tree: &'d mut Tree,
     entities: HashMap<&'t str, &'t str>,
     expansion: usize,
     /// How many nodes there may still be.
@@ -88,9 +87,9 @@ struct Reader<'t, 'd> {
 }
 
 /// An element that is open: its name as written, and the prefixes that count inside.
-struct Open<'t, 'd> {
+struct Open<'t> {
     name: &'t str,
-    element: Element<'d>,
+    element: Id,
     prefixes: Prefixes<'t>,
 }
 
@@ -99,7 +98,7 @@ type Prefixes<'t> = Rc<Vec<(&'t str, String)>>;
 
 type Read<T> = Result<T, String>;
 
-impl<'t, 'd> Reader<'t, 'd> {
+impl<'t> Reader<'t, '_> {
     fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
@@ -168,11 +167,9 @@ impl<'t, 'd> Reader<'t, 'd> {
                 return Err("Premature end of file.".into());
             } else if self.eat("<!--") {
                 let comment = self.comment()?;
-                self.document
-                    .root()
-                    .append_child(self.document.create_comment(comment));
+                self.tree.add_comment(Tree::TOP, comment);
             } else if self.eat("<?") {
-                self.instruction(None)?;
+                self.instruction(Tree::TOP)?;
             } else if self.eat("<!DOCTYPE") {
                 self.doctype()?;
             } else if !self.rest().starts_with('<') {
@@ -195,11 +192,9 @@ impl<'t, 'd> Reader<'t, 'd> {
                 return Ok(());
             } else if self.eat("<!--") {
                 let comment = self.comment()?;
-                self.document
-                    .root()
-                    .append_child(self.document.create_comment(comment));
+                self.tree.add_comment(Tree::TOP, comment);
             } else if self.eat("<?") {
-                self.instruction(None)?;
+                self.instruction(Tree::TOP)?;
             } else if self.rest().starts_with('<') {
                 return Err(
                     "The markup in the document following the root element must be well-formed."
@@ -221,7 +216,7 @@ impl<'t, 'd> Reader<'t, 'd> {
         }
     }
 
-    fn instruction(&mut self, parent: Option<Element<'d>>) -> Read<()> {
+    fn instruction(&mut self, parent: Id) -> Read<()> {
         self.node()?;
         let Some(target) = self.name() else {
             return Err(
@@ -236,11 +231,7 @@ impl<'t, 'd> Reader<'t, 'd> {
         }
         let value = self.up_to("?>")?.trim_start();
         let value = Some(value).filter(|value| !value.is_empty());
-        let made = self.document.create_processing_instruction(target, value);
-        match parent {
-            Some(parent) => parent.append_child(made),
-            None => self.document.root().append_child(ChildOfRoot::from(made)),
-        }
+        self.tree.add_instruction(parent, target, value);
         Ok(())
     }
 
@@ -289,7 +280,7 @@ impl<'t, 'd> Reader<'t, 'd> {
 
     /// The root element with all that it holds.
     fn element(&mut self) -> Read<()> {
-        let mut open: Vec<Open<'t, 'd>> = Vec::new();
+        let mut open: Vec<Open<'t>> = Vec::new();
         self.start(&mut open)?;
         // Text after text is one text.
         let mut text = String::new();
@@ -302,16 +293,16 @@ impl<'t, 'd> Reader<'t, 'd> {
             }
             if !text.is_empty() {
                 self.node()?;
-                parent.append_child(self.document.create_text(&text));
+                self.tree.add_text(parent, &text);
                 text.clear();
             }
             if self.eat("</") {
                 self.end(&mut open)?;
             } else if self.eat("<!--") {
                 let comment = self.comment()?;
-                parent.append_child(self.document.create_comment(comment));
+                self.tree.add_comment(parent, comment);
             } else if self.eat("<?") {
-                self.instruction(Some(parent))?;
+                self.instruction(parent)?;
             } else if self.rest().is_empty() {
                 return Err(ENDS.into());
             } else if self.rest()[1..].starts_with(is_name_start) {
@@ -327,7 +318,7 @@ impl<'t, 'd> Reader<'t, 'd> {
         Ok(())
     }
 
-    fn end(&mut self, open: &mut Vec<Open<'t, 'd>>) -> Read<()> {
+    fn end(&mut self, open: &mut Vec<Open<'t>>) -> Read<()> {
         let Some(Open { name, .. }) = open.last() else {
             return Ok(());
         };
@@ -350,7 +341,7 @@ impl<'t, 'd> Reader<'t, 'd> {
     }
 
     /// A start tag, with the element put where it belongs.
-    fn start(&mut self, open: &mut Vec<Open<'t, 'd>>) -> Read<()> {
+    fn start(&mut self, open: &mut Vec<Open<'t>>) -> Read<()> {
         if open.len() >= DEPTH {
             return Err(format!("Elements are nested more than {DEPTH} deep."));
         }
@@ -388,10 +379,6 @@ impl<'t, 'd> Reader<'t, 'd> {
             attributes.push((attribute, value));
         };
         let made = self.made(name, attributes, open)?;
-        match open.last() {
-            Some(parent) => parent.element.append_child(made.element),
-            None => self.document.root().append_child(made.element),
-        }
         if !empty {
             open.push(made);
         }
@@ -433,13 +420,13 @@ impl<'t, 'd> Reader<'t, 'd> {
         }
     }
 
-    /// The element with its attributes; declarations of prefixes are none.
+    /// The element with its attributes, where it belongs; declarations of prefixes are none.
     fn made(
-        &self,
+        &mut self,
         name: &'t str,
         attributes: Vec<(&'t str, String)>,
-        open: &[Open<'t, 'd>],
-    ) -> Read<Open<'t, 'd>> {
+        open: &[Open<'t>],
+    ) -> Read<Open<'t>> {
         let mut prefixes = open
             .last()
             .map_or_else(Prefixes::default, |open| Rc::clone(&open.prefixes));
@@ -476,19 +463,14 @@ impl<'t, 'd> Reader<'t, 'd> {
                 "The prefix \"{prefix}\" for element \"{name}\" is not bound."
             ));
         }
-        let element = match uri {
-            Some(uri) => self
-                .document
-                .create_element(QName::with_namespace_uri(Some(uri), local)),
-            None => self.document.create_element(name),
-        };
-        if uri.is_some() && !prefix.is_empty() {
-            element.set_preferred_prefix(Some(prefix));
-        }
+        let parent = open.last().map_or(Tree::TOP, |open| open.element);
+        let written = Some(prefix).filter(|prefix| uri.is_some() && !prefix.is_empty());
+        let local = if uri.is_some() { local } else { name };
+        let element = self.tree.add_element(parent, QName { uri, local }, written);
         // Those of the elements around it are found there.
         for (prefix, uri) in &prefixes[before..] {
             if !prefix.is_empty() {
-                element.register_prefix(prefix, uri);
+                self.tree.declare(element, prefix, uri);
             }
         }
         for (attribute, value) in &plain {
@@ -498,17 +480,10 @@ impl<'t, 'd> Reader<'t, 'd> {
             } else {
                 namespace(prefix)
             };
-            match uri {
-                Some(uri) => {
-                    let name = QName::with_namespace_uri(Some(uri), local);
-                    element
-                        .set_attribute_value(name, value)
-                        .set_preferred_prefix(Some(prefix));
-                }
-                None => {
-                    element.set_attribute_value(*attribute, value);
-                }
-            }
+            let written = uri.is_some().then_some(prefix);
+            let local = if uri.is_some() { local } else { *attribute };
+            self.tree
+                .set_attribute(element, QName { uri, local }, written, value);
         }
         Ok(Open {
             name,

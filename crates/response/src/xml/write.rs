@@ -5,8 +5,7 @@
 
 use std::fmt::Write as _;
 
-use sxd_document::dom::{ChildOfElement, ChildOfRoot, Element};
-use sxd_xpath::nodeset::Node;
+use super::tree::{Element, Node};
 
 /// Columns of an element inside another (Saxon).
 const INDENT: usize = 3;
@@ -21,27 +20,27 @@ pub(crate) enum Layout {
 }
 
 /// A node as XML.
-pub(crate) fn fragment(node: &Node<'_>, layout: Layout) -> String {
+pub(crate) fn fragment(node: Node<'_>, layout: Layout) -> String {
     let mut writer = Writer::new(layout);
     match node {
-        Node::Root(root) => {
-            for child in root.children() {
+        Node::Root(_) => {
+            for child in node.children() {
                 match child {
-                    ChildOfRoot::Element(element) => writer.element(element, &[]),
-                    ChildOfRoot::Comment(comment) => writer.comment(comment.text()),
-                    ChildOfRoot::ProcessingInstruction(_) => {}
+                    Node::Element(element) => writer.element(element, &[]),
+                    Node::Comment(comment) => writer.comment(comment),
+                    _ => {}
                 }
             }
         }
-        Node::Element(element) => writer.element(*element, &[]),
+        Node::Element(element) => writer.element(element, &[]),
         // Of a text alone, Saxon escapes what it must.
-        Node::Text(text) if layout == Layout::Indented => writer.escape(text.text(), &TEXT[..2]),
-        Node::Text(text) => writer.text(text.text()),
-        Node::Comment(comment) => writer.comment(comment.text()),
-        Node::ProcessingInstruction(instruction) if layout == Layout::Indented => {
-            writer.instruction(instruction.target(), instruction.value());
+        Node::Text(text) if layout == Layout::Indented => writer.escape(text, &TEXT[..2]),
+        Node::Text(text) => writer.text(text),
+        Node::Comment(comment) => writer.comment(comment),
+        Node::Instruction(instruction) if layout == Layout::Indented => {
+            writer.instruction(instruction.target, instruction.value);
         }
-        node => writer.out.push_str(&node.string_value()),
+        node => writer.out.push_str(&node.text()),
     }
     writer.out
 }
@@ -92,15 +91,15 @@ impl Writer {
     fn element(&mut self, element: Element<'_>, above: &[(String, String)]) {
         self.begin_line(&[Before::Start, Before::End]);
         let name = element.name();
-        let tag = match (name.namespace_uri(), element.preferred_prefix()) {
-            (Some(_), Some(prefix)) => format!("{prefix}:{}", name.local_part()),
-            _ => name.local_part().to_owned(),
+        let tag = match (name.uri, element.prefix()) {
+            (Some(_), Some(prefix)) => format!("{prefix}:{}", name.local),
+            _ => name.local.to_owned(),
         };
         let _ = write!(self.out, "<{tag}");
         let declared = self.declare(element, above);
         self.attributes(element);
         let children = element.children();
-        if children.is_empty() {
+        if children.len() == 0 {
             self.out.push_str("/>");
             self.before = Before::End;
             return;
@@ -110,12 +109,14 @@ impl Writer {
         self.depth += 1;
         for child in children {
             match child {
-                ChildOfElement::Element(element) => self.element(element, &declared),
-                ChildOfElement::Text(text) => self.text(text.text()),
-                ChildOfElement::Comment(comment) => self.comment(comment.text()),
-                ChildOfElement::ProcessingInstruction(instruction) => {
-                    self.instruction(instruction.target(), instruction.value());
+                Node::Element(element) => self.element(element, &declared),
+                Node::Text(text) => self.text(text),
+                Node::Comment(comment) => self.comment(comment),
+                Node::Instruction(instruction) => {
+                    self.instruction(instruction.target, instruction.value);
                 }
+                // Neither is a child of anything.
+                Node::Root(_) | Node::Attribute(_) | Node::Namespace(_) => {}
             }
         }
         self.depth -= 1;
@@ -132,11 +133,11 @@ impl Writer {
     ) -> Vec<(String, String)> {
         let in_scope = element.namespaces_in_scope().into_iter();
         let mut wanted: Vec<(String, String)> = in_scope
-            .map(|namespace| (namespace.prefix().to_owned(), namespace.uri().to_owned()))
+            .map(|namespace| (namespace.prefix.to_owned(), namespace.uri.to_owned()))
             .filter(|(prefix, _)| prefix != "xml")
             .collect();
-        if let Some(uri) = element.name().namespace_uri() {
-            let prefix = element.preferred_prefix().unwrap_or_default();
+        if let Some(uri) = element.name().uri {
+            let prefix = element.prefix().unwrap_or_default();
             wanted.push((prefix.to_owned(), uri.to_owned()));
         }
         wanted.sort();
@@ -156,14 +157,14 @@ impl Writer {
     }
 
     fn attributes(&mut self, element: Element<'_>) {
-        let mut attributes = element.attributes();
+        let mut attributes: Vec<_> = element.attributes().collect();
         if self.layout == Layout::AsRead {
-            attributes.sort_by_key(|attribute| attribute.name().local_part().to_owned());
+            attributes.sort_by_key(|attribute| attribute.name().local);
         }
         for attribute in attributes {
-            let prefix = attribute.preferred_prefix().unwrap_or_default();
+            let prefix = attribute.prefix().unwrap_or_default();
             let colon = if prefix.is_empty() { "" } else { ":" };
-            let local = attribute.name().local_part();
+            let local = attribute.name().local;
             let _ = write!(self.out, " {prefix}{colon}{local}=\"");
             let mut escapes = TEXT.to_vec();
             escapes.push(('"', "&#34;"));
@@ -221,22 +222,20 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
-    use sxd_document::Package;
-
     use super::super::read::{Doctype, Names, read};
     use super::super::search::{Dialect, Searched, search};
+    use super::super::tree::Tree;
     use super::*;
 
     #[track_caller]
     fn check(text: &str, query: &str, layout: Layout, expect: &str) {
-        let package = Package::new();
-        let document = package.as_document();
-        read(text, Doctype::Allowed, Names::Namespaces, document).expect("the document is good");
-        let found = search(query, document, &[], Dialect::One);
+        let mut tree = Tree::new();
+        read(text, Doctype::Allowed, Names::Namespaces, &mut tree).expect("the document is good");
+        let found = search(query, &tree, &[], Dialect::One);
         let Ok(Searched::Nodes(nodes)) = found else {
             panic!("{found:?}")
         };
-        assert_eq!(fragment(&nodes[0], layout), expect);
+        assert_eq!(fragment(nodes[0], layout), expect);
     }
 
     const MIXED: &str = "<r xmlns:n=\"urn:n\"><a id=\"2\" b=\"1\"><k/></a><a>t</a><n:b>z</n:b>\

@@ -3,10 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use sxd_document::QName;
-use sxd_document::dom::Document;
-use sxd_xpath::nodeset::Node;
-
+use super::super::tree::{Node, QName, Tree};
 use super::functions;
 use super::index::{Entry, Index, Place};
 use super::parse::{Axis, Comparison, Expression, Operation, Start, Step, Test};
@@ -24,7 +21,7 @@ pub(crate) enum Evaluation<'d> {
 /// for, `is_two` says whether functions of XPath 2.0 are known.
 pub(crate) fn evaluate<'d>(
     expression: &Expression,
-    document: Document<'d>,
+    document: &'d Tree,
     names: &[(String, String)],
     is_two: bool,
 ) -> Result<Evaluation<'d>, Trouble> {
@@ -408,9 +405,9 @@ impl<'e, 'd> Evaluator<'e, 'd> {
             Test::Text => matches!(entry.node, Node::Text(_)),
             Test::Comment => matches!(entry.node, Node::Comment(_)),
             Test::Instruction(target) => match entry.node {
-                Node::ProcessingInstruction(instruction) => target
+                Node::Instruction(instruction) => target
                     .as_ref()
-                    .is_none_or(|target| target == instruction.target()),
+                    .is_none_or(|target| target == instruction.target),
                 _ => false,
             },
             Test::Name(prefix, local) => {
@@ -420,7 +417,11 @@ impl<'e, 'd> Evaluator<'e, 'd> {
                         self.is_called(prefix, local, attribute.name())
                     }
                     (Axis::Namespace, Node::Namespace(namespace)) => {
-                        self.is_called(prefix, local, namespace.expanded_name())
+                        let name = QName {
+                            uri: None,
+                            local: namespace.prefix,
+                        };
+                        self.is_called(prefix, local, name)
                     }
                     (Axis::Attribute | Axis::Namespace, _) => false,
                     (_, Node::Element(element)) => self.is_called(prefix, local, element.name()),
@@ -437,8 +438,8 @@ impl<'e, 'd> Evaluator<'e, 'd> {
         });
         match local {
             None if uri.is_none() => true,
-            None => uri == name.namespace_uri(),
-            Some(local) => uri == name.namespace_uri() && local == name.local_part(),
+            None => uri == name.uri,
+            Some(local) => uri == name.uri && local == name.local,
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use sxd_document::QName;
-use sxd_xpath::nodeset::Node;
-
+use super::super::tree::Node;
 use super::evaluate::{Evaluator, Here};
 use super::index::pay_for;
 use super::parse::Expression;
@@ -90,14 +88,8 @@ impl<'d> Call<'_, '_, 'd> {
             "count" => {
                 Value::Number(self.evaluator.nodes(&self.arguments[0], self.here)?.len() as f64)
             }
-            "local-name" => self.named(|node| {
-                let name = node.expanded_name();
-                name.map(|name: QName<'_>| name.local_part().to_owned())
-            })?,
-            "namespace-uri" => self.named(|node| {
-                let uri = node.expanded_name()?.namespace_uri()?;
-                Some(uri.to_owned())
-            })?,
+            "local-name" => self.named(|node| Some(node.name()?.local.to_owned()))?,
+            "namespace-uri" => self.named(|node| Some(node.name()?.uri?.to_owned()))?,
             "name" => self.named(Node::prefixed_name)?,
             "string" => Value::Text(self.text_or_here()?),
             "concat" => Value::Text(self.concatenated()?),
@@ -175,12 +167,12 @@ impl<'d> Call<'_, '_, 'd> {
     }
 
     /// What the first node is called; nothing of no node.
-    fn named(&self, name: impl Fn(&Node<'d>) -> Option<String>) -> Result<Value, Trouble> {
+    fn named(&self, name: impl Fn(Node<'d>) -> Option<String>) -> Result<Value, Trouble> {
         let place = match self.arguments {
             [] => Some(self.here.place),
             [nodes, ..] => self.evaluator.nodes(nodes, self.here)?.first().copied(),
         };
-        let name = place.and_then(|place| name(&self.evaluator.index.entry(place).node));
+        let name = place.and_then(|place| name(self.evaluator.index.entry(place).node));
         Ok(Value::Text(name.unwrap_or_default()))
     }
 

@@ -1,8 +1,6 @@
 //! The nodes of a document by their place in its order.
 
-use sxd_document::dom::Document;
-use sxd_xpath::nodeset::{Namespace, Node};
-
+use super::super::tree::{Node, Tree};
 use crate::bounds::{Budget, TooMuch};
 
 /// A node's place in document order.
@@ -35,13 +33,13 @@ pub(super) struct Index<'d> {
 impl<'d> Index<'d> {
     /// Numbers the nodes of a document; the namespaces only for those who ask for them.
     pub(super) fn of(
-        document: Document<'d>,
+        document: &'d Tree,
         with_namespaces: bool,
         budget: &Budget,
     ) -> Result<Self, TooMuch> {
         let mut entries: Vec<Entry<'d>> = Vec::new();
         // What is still to come, the next one last; without a node: the end of the parent.
-        let mut coming = vec![Coming::Begin(Node::Root(document.root()), None)];
+        let mut coming = vec![Coming::Begin(document.root(), None)];
         while let Some(next) = coming.pop() {
             budget.step(1)?;
             let (node, parent) = match next {
@@ -61,15 +59,10 @@ impl<'d> Index<'d> {
             entries.push(entry(node, parent, place));
             if let Node::Element(element) = node {
                 if with_namespaces {
-                    for known in element.namespaces_in_scope() {
+                    for namespace in element.namespaces_in_scope() {
                         budget.step(1)?;
-                        let namespace = Node::Namespace(Namespace {
-                            parent: element,
-                            prefix: known.prefix(),
-                            uri: known.uri(),
-                        });
                         let at = entries.len() as Place;
-                        entries.push(entry(namespace, Some(place), at));
+                        entries.push(entry(Node::Namespace(namespace), Some(place), at));
                     }
                 }
                 for attribute in element.attributes() {
@@ -81,9 +74,9 @@ impl<'d> Index<'d> {
                 entries[place as usize].end = entries.len() as Place;
             }
             let children = node.children();
-            if !children.is_empty() {
+            if children.len() > 0 {
                 coming.push(Coming::End(place));
-                let children = children.into_iter().rev();
+                let children = children.rev();
                 coming.extend(children.map(|child| Coming::Begin(child, Some(place))));
             }
         }
@@ -103,11 +96,11 @@ impl<'d> Index<'d> {
                 for inner in &self.entries[entry.inner as usize..entry.end as usize] {
                     budget.step(1)?;
                     if let Node::Text(part) = inner.node {
-                        text.push_str(part.text());
+                        text.push_str(part);
                     }
                 }
             }
-            node => text = node.string_value(),
+            node => text = node.text(),
         }
         pay_for(text.len(), budget)?;
         Ok(text)
