@@ -22,6 +22,8 @@ mod agent_files;
 mod attach;
 mod error;
 mod folder;
+#[cfg(test)]
+mod fuzz;
 mod jolokia;
 mod object_name;
 mod perf_data;

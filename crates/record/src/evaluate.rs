@@ -82,7 +82,7 @@ pub fn evaluate(
     let counts = recording.counts(window.clone(), None);
     let histogram = recording.histograms.merged(window.clone(), None)?;
     let mut intervals = BTreeMap::new();
-    let throughput = recording.series(names::THROUGHPUT, whole);
+    let throughput = recording.series(names::THROUGHPUT, whole.clone());
     put_mean(
         &mut intervals,
         "throughput_per_s",
@@ -98,7 +98,7 @@ pub fn evaluate(
         response.as_deref(),
         1e3,
     );
-    put_quantiles(&mut intervals, recording, window.clone(), &histogram)?;
+    put_quantiles(&mut intervals, recording, window.clone(), None, &histogram)?;
     if let Ok(share) = proportion(counts.failed, counts.completed, CONFIDENCE) {
         intervals.insert("errors.share".to_owned(), share);
     }
@@ -133,7 +133,7 @@ pub fn evaluate(
         errors: errors(&counts),
         succeeded_by_code: counts.succeeded_by_code,
         cpu: cpu_record(&signals),
-        classes: classes(recording, &window, length_s)?,
+        classes: classes(recording, &window, &whole, length_s)?,
         signal_origins: BTreeMap::new(),
         own_units: BTreeMap::new(),
         not_read: not_read(recording, &signals),
@@ -309,6 +309,8 @@ fn is_part_of_time(name: &str) -> bool {
         || waited_for.is_some_and(is_stage)
 }
 
+/// Labels whose figures have intervals: they are made second by second.
+const CLASSES_WITH_INTERVALS: usize = 50;
 /// The quantiles that have intervals.
 const QUANTILES: [(&str, f64); 5] = [
     ("p50", 0.5),
@@ -322,6 +324,7 @@ fn put_quantiles(
     intervals: &mut BTreeMap<String, Estimate>,
     recording: &Recording,
     window: Range<usize>,
+    label: Option<&str>,
     histogram: &Histogram<u64>,
 ) -> Result<(), HistogramError> {
     let counts: Vec<(f64, u64)> = histogram
@@ -333,7 +336,7 @@ fn put_quantiles(
         .collect();
     // Responses of one second resemble each other, having waited in the same queue.
     let values = QUANTILES.map(|(_, q)| histogram.value_at_quantile(q));
-    let shares = recording.histograms.shares_below(window, None, &values)?;
+    let shares = recording.histograms.shares_below(window, label, &values)?;
     for ((name, q), share) in QUANTILES.iter().zip(shares) {
         let effective = effective_responses(&share);
         if let Ok(estimate) = quantile_of_counts(&counts, effective, *q, CONFIDENCE) {
@@ -398,20 +401,41 @@ fn cpu_record(signals: &BTreeMap<String, f64>) -> Option<CpuRecord> {
 fn classes(
     recording: &Recording,
     window: &Range<usize>,
+    whole: &Range<usize>,
     length_s: f64,
 ) -> Result<BTreeMap<String, ClassRecord>, EvaluateError> {
     let mut classes = BTreeMap::new();
     for label in recording.histograms.labels() {
         let counts = recording.counts(window.clone(), Some(label));
         let histogram = recording.histograms.merged(window.clone(), Some(label))?;
-        let class = ClassRecord {
+        let mut class = ClassRecord {
             throughput_per_s: counts.completed as f64 / length_s,
             response_time_ms: response_times(&histogram),
             errors: errors(&counts),
+            intervals: BTreeMap::new(),
         };
+        if classes.len() < CLASSES_WITH_INTERVALS {
+            let of = &mut class.intervals;
+            let each_second = completed_each_second(recording, whole.clone(), label);
+            put_mean(of, "throughput_per_s", Some(&each_second), 1.0);
+            put_quantiles(of, recording, window.clone(), Some(label), &histogram)?;
+            if let Ok(share) = proportion(counts.failed, counts.completed, CONFIDENCE) {
+                of.insert("errors.share".to_owned(), share);
+            }
+        }
         classes.insert(label.to_owned(), class);
     }
     Ok(classes)
+}
+
+/// How many samples of a label ended in each second of which the load told.
+fn completed_each_second(recording: &Recording, seconds: Range<usize>, label: &str) -> Vec<f64> {
+    let told = seconds.filter(|&second| {
+        let row = recording.timeline.second(second);
+        row.is_some_and(|row| row.contains_key(names::THROUGHPUT))
+    });
+    let completed = told.map(|second| recording.counts(second..second + 1, Some(label)).completed);
+    completed.map(|count| count as f64).collect()
 }
 
 /// Means of every signal over a window: over its time, or over what happened in it, as the

@@ -22,6 +22,8 @@ mod decide;
 mod evaluate;
 mod failed_to;
 mod fullness;
+#[cfg(test)]
+mod fuzz;
 mod histograms;
 mod idle_threads;
 mod invalid;
@@ -74,7 +76,9 @@ pub use jtl::{
     continue_jtl, open_jtl,
 };
 pub use load_second::{ClassSecond, Connects, LoadSecond, OpenSecond};
-pub use plan_check::{CHECK_SCHEMA, CheckResult, CheckedFile, CheckedName};
+pub use plan_check::{
+    CHECK_SCHEMA, CheckResult, CheckedCall, CheckedFile, CheckedName, CheckedScript, CheckedServer,
+};
 pub use raised_limit::{AnswerBefore, RaisedLimit};
 pub use recording::Recording;
 pub use replay::Replay;

@@ -28,6 +28,16 @@ pub struct CheckedFile {
     pub unsupported: usize,
     /// Every file that the plan names.
     pub named_files: Vec<CheckedName>,
+    /// Every server that gets requests of the plan, as far as it is known before the run. Of a
+    /// study's plan none: its requests go to the study's target.
+    #[serde(default)]
+    pub servers: Vec<CheckedServer>,
+    /// Every script of the plan, those in functions included.
+    #[serde(default)]
+    pub scripts: Vec<CheckedScript>,
+    /// Every place where the plan asks what machine it runs on.
+    #[serde(default)]
+    pub machine: Vec<CheckedCall>,
     /// Why the file is not run as it is; absent: it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -54,4 +64,35 @@ pub struct CheckedName {
     pub allowed: Option<bool>,
     /// Only a JMeter touches it; Weir itself does not.
     pub only_jmeter: bool,
+}
+
+/// A server that gets requests of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckedServer {
+    /// Line of the first sampler that loads it, from 1.
+    pub line: u32,
+    /// Protocol, name and port.
+    pub server: String,
+}
+
+/// A place in a plan where a script is run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckedScript {
+    /// Line in the plan, from 1.
+    pub line: u32,
+    /// Column in that line, from 1.
+    pub column: u32,
+    /// `Groovy`, `BeanShell` …
+    pub language: String,
+}
+
+/// A place in a plan where a function is called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckedCall {
+    /// Line in the plan, from 1.
+    pub line: u32,
+    /// Column in that line, from 1.
+    pub column: u32,
+    /// The function, such as `__machineName`.
+    pub function: String,
 }

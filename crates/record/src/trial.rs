@@ -469,4 +469,8 @@ pub struct ClassRecord {
     pub response_time_ms: ResponseTime,
     /// Samples that failed.
     pub errors: Errors,
+    /// Intervals of `throughput_per_s`, `errors.share` and the percentiles, such as
+    /// `response_time_ms.p99`; those of the first 50 labels only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub intervals: BTreeMap<String, Estimate>,
 }

@@ -128,6 +128,7 @@ fn by_label(trial: &TrialRecord) -> Vec<[String; 9]> {
         throughput_per_s: trial.throughput_per_s,
         response_time_ms: trial.response_time_ms,
         errors: trial.errors.clone(),
+        ..ClassRecord::default()
     };
     let row = |label: &str, class: &ClassRecord| {
         let times = &class.response_time_ms;

@@ -389,6 +389,7 @@ pub fn run_table(trial: &TrialRecord, codes: Codes) -> String {
         throughput_per_s: trial.throughput_per_s,
         response_time_ms: trial.response_time_ms,
         errors: trial.errors.clone(),
+        intervals: BTreeMap::new(),
     };
     if trial.classes.len() != 1 {
         grid.row(run_row("all", &all, trial.window_s));

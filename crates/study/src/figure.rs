@@ -226,10 +226,14 @@ impl Figure {
                 let value = statistic.of(&trial.response_time_ms);
                 Some(with_interval(trial, &statistic.interval_name(), value))
             }
-            Self::Throughput(Some(class)) => of_class(trial, class, |c| c.throughput_per_s),
-            Self::Errors(Some(class)) => of_class(trial, class, |c| c.errors.share),
+            Self::Throughput(Some(class)) => {
+                of_class(trial, class, "throughput_per_s", |c| c.throughput_per_s)
+            }
+            Self::Errors(Some(class)) => of_class(trial, class, "errors.share", |c| c.errors.share),
             Self::Response(statistic, Some(class)) => {
-                of_class(trial, class, |c| statistic.of(&c.response_time_ms))
+                of_class(trial, class, &statistic.interval_name(), |c| {
+                    statistic.of(&c.response_time_ms)
+                })
             }
             Self::Signal(name) => {
                 signal(trial, name).map(|value| with_interval(trial, name, value))
@@ -248,11 +252,12 @@ fn with_interval(trial: &TrialRecord, name: &str, value: f64) -> Measured {
 fn of_class(
     trial: &TrialRecord,
     class: &str,
+    name: &str,
     of: impl Fn(&ClassRecord) -> f64,
 ) -> Option<Measured> {
     trial.classes.get(class).map(|record| Measured {
         value: of(record),
-        interval: None,
+        interval: record.intervals.get(name).copied(),
     })
 }
 
@@ -387,6 +392,7 @@ mod tests {
             throughput_per_s,
             response_time_ms: trial.response_time_ms,
             errors: trial.errors.clone(),
+            ..ClassRecord::default()
         }
     }
 

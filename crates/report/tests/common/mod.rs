@@ -265,6 +265,7 @@ fn record(
         throughput_per_s: throughput,
         response_time_ms: response,
         errors: Errors::default(),
+        intervals: BTreeMap::new(),
     };
     TrialRecord {
         id,

@@ -7,6 +7,7 @@ mod coverage;
 mod fleets;
 mod funnel;
 mod funnel_answers;
+mod fuzz;
 mod known_answers;
 mod network_file;
 mod played;

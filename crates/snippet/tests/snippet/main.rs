@@ -4,5 +4,6 @@
 
 mod answers;
 mod bounds;
+mod fuzz;
 mod host;
 mod unknown;

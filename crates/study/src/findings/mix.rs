@@ -148,6 +148,7 @@ mod tests {
                     share: refused / rate,
                     by_code: BTreeMap::from([(code, count)]),
                 },
+                intervals: BTreeMap::new(),
             }
         };
         trial.window_s = 30.0;

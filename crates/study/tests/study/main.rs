@@ -8,6 +8,7 @@
 
 mod best;
 mod environments;
+mod fuzz;
 mod gate;
 mod limits;
 mod matters;

@@ -220,6 +220,7 @@ fn refusing(
             throughput_per_s: share * record.throughput_per_s,
             response_time_ms: record.response_time_ms,
             errors: Errors::default(),
+            ..ClassRecord::default()
         };
         record.classes.insert(label.to_owned(), class);
     }
