@@ -37,8 +37,10 @@ pub struct Launch {
     pub plan: PathBuf,
     /// The plan's properties, as `-J` gives them.
     pub properties: Vec<(String, String)>,
-    /// More words of JMeter's command line, handed on as they are: a proxy, system properties, log
-    /// levels.
+    /// Properties of the virtual machine, as `-D` gives them, with their values.
+    pub system_properties: Vec<(String, String)>,
+    /// More words of JMeter's command line, handed on as they are, where everybody may read them:
+    /// a proxy, log levels.
     pub words: Vec<String>,
     /// Files of more properties, as `-q` gives them.
     pub property_files: Vec<PathBuf>,
@@ -103,8 +105,11 @@ impl Launch {
         for file in &self.property_files {
             command.arg("-q").arg(file);
         }
-        // Whoever lists processes reads their command lines: passwords stand in a file.
+        // Whoever lists processes reads their command lines: passwords stand in files.
         command.arg("-q").arg(self.plan_properties());
+        if !self.system_properties.is_empty() {
+            command.arg("-S").arg(self.java_properties());
+        }
         let own = [
             ("jmeterengine.nongui.port", stop_port),
             (
@@ -130,23 +135,35 @@ impl Launch {
         self.directory.join("plan.properties")
     }
 
-    /// Writes the plan's properties where only this user reads them.
-    fn write_properties(&self) -> Result<(), JmeterError> {
-        let path = self.plan_properties();
-        let mut lines = String::new();
-        for (name, value) in &self.properties {
-            if !value.is_empty() {
-                let (name, value) = (in_properties(name), in_properties(value));
-                lines.extend([&name, "=", &value, "\n"]);
-            }
-        }
-        let written = weir_files::real_path(&path).and_then(|path| {
-            let (folder, name) = weir_files::Folder::of(&path)?;
-            folder.forget(&name);
-            folder.create(&name, lines.as_bytes(), None)
-        });
-        written.map_err(JmeterError::file("write", &path))
+    /// The file with the virtual machine's properties.
+    fn java_properties(&self) -> PathBuf {
+        self.directory.join("system.properties")
     }
+
+    fn write_properties(&self) -> Result<(), JmeterError> {
+        write_for_user(&self.plan_properties(), &self.properties)?;
+        if self.system_properties.is_empty() {
+            return Ok(());
+        }
+        write_for_user(&self.java_properties(), &self.system_properties)
+    }
+}
+
+/// Writes the properties that have a value where only this user reads them.
+fn write_for_user(path: &Path, properties: &[(String, String)]) -> Result<(), JmeterError> {
+    let mut lines = String::new();
+    for (name, value) in properties {
+        if !value.is_empty() {
+            let (name, value) = (in_properties(name), in_properties(value));
+            lines.extend([&name, "=", &value, "\n"]);
+        }
+    }
+    let written = weir_files::real_path(path).and_then(|path| {
+        let (folder, name) = weir_files::Folder::of(&path)?;
+        folder.forget(&name);
+        folder.create(&name, lines.as_bytes(), None)
+    });
+    written.map_err(JmeterError::file("write", path))
 }
 
 /// A name or a value as a file of properties has it: ASCII, and every sign that would mean
@@ -319,6 +336,7 @@ mod tests {
                     "xml".to_owned(),
                 ),
             ],
+            system_properties: vec![("store.password".to_owned(), "s3cret".to_owned())],
             words: vec!["-H".to_owned(), "proxy.example".to_owned()],
             log: None,
             heard: None,
@@ -350,13 +368,19 @@ mod tests {
             at("more.properties") < own,
             "what is typed for one name wins"
         );
-        assert!(!words.iter().any(|word| word.contains("b c=d")));
+        let java = at(launch.java_properties().to_str().unwrap());
+        assert_eq!(words[java - 1], "-S");
+        for secret in ["b c=d", "s3cret"] {
+            assert!(!words.iter().any(|word| word.contains(secret)), "{words:?}");
+        }
         launch.write_properties().unwrap();
         let file = std::fs::read_to_string(launch.plan_properties()).unwrap();
         assert_eq!(
             file,
             "A=b\\u0020c\\u003dd\njmeter.save.saveservice.output_format=xml\n"
         );
+        let file = std::fs::read_to_string(launch.java_properties()).unwrap();
+        assert_eq!(file, "store.password=s3cret\n");
         assert!(words.contains(&"-Jjmeterengine.nongui.port=5000"));
         // Of two values JMeter takes the last.
         assert!(own < at("-Jjmeter.save.saveservice.output_format=csv"));

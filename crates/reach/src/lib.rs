@@ -2,7 +2,8 @@
 //!
 //! A plan is often somebody else's: sent by mail, found in a repository. It names files to read and
 //! files to write, and a server of its choice gets what it reads. So a plan reaches what it needs
-//! to work, its own folder and the one that Weir is run in, and beyond them what the user names.
+//! to work, its own folder and the one that Weir is run in, and beyond them what the user names. In
+//! a sandbox its own folder has to do.
 //!
 //! [`Reach`] is that rule with the places that it looks at. What counts is the file that is opened,
 //! not its name: links, `..` and names below `/proc` lead wherever they lead, and the rule is asked

@@ -83,6 +83,8 @@ struct Rule {
     words: Vec<Word>,
     /// Nothing is written.
     is_read_only: bool,
+    /// The folder that Weir is run in is out of reach.
+    is_sandbox: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,16 +110,19 @@ impl Reach {
     pub fn of_plan(plan: Option<&Path>) -> Self {
         let mut reach = Self::default();
         let rule = Arc::make_mut(&mut reach.rule);
-        if let Some(folder) = plan.and_then(Path::parent) {
-            folder.clone_into(&mut rule.folder);
-            let named = if folder.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                folder
-            };
-            rule.add_root(named, true);
+        if let Some(plan) = plan {
+            rule.add_folder_of(plan);
         }
         rule.add_root(Path::new("."), false);
+        reach
+    }
+
+    /// A plan's folder with what is below it, and not the folder that Weir is run in.
+    pub fn sandbox(plan: &Path) -> Self {
+        let mut reach = Self::default();
+        let rule = Arc::make_mut(&mut reach.rule);
+        rule.add_folder_of(plan);
+        rule.is_sandbox = true;
         reach
     }
 
@@ -156,6 +161,20 @@ impl Reach {
     pub fn read_only(mut self) -> Self {
         Arc::make_mut(&mut self.rule).is_read_only = true;
         self
+    }
+
+    /// Whether the folder that Weir is run in is out of reach.
+    pub fn is_sandbox(&self) -> bool {
+        self.rule.is_sandbox
+    }
+
+    /// What is within reach unasked, in words.
+    pub fn bounds(&self) -> &'static str {
+        if self.rule.is_sandbox {
+            "the plan's folder (--sandbox)"
+        } else {
+            "the folders of plan and run"
+        }
     }
 
     /// The plan's folder as it is named; empty where Weir is run in it, or where there is none.
@@ -230,8 +249,11 @@ impl Reach {
             None => {}
         }
         drop(refused);
-        let place = place.to_owned();
-        io::Error::new(io::ErrorKind::PermissionDenied, OutOfReach { place })
+        let out_of_reach = OutOfReach {
+            place: place.to_owned(),
+            bounds: self.bounds(),
+        };
+        io::Error::new(io::ErrorKind::PermissionDenied, out_of_reach)
     }
 }
 
@@ -244,14 +266,28 @@ pub fn is_refusal(error: &io::Error) -> bool {
 
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "outside the folders of plan and run, so Weir refuses it; --allow-files {}",
+    "outside {bounds}, so Weir refuses it; --allow-files {}",
     place.display()
 )]
 struct OutOfReach {
     place: PathBuf,
+    bounds: &'static str,
 }
 
 impl Rule {
+    fn add_folder_of(&mut self, plan: &Path) {
+        let Some(folder) = plan.parent() else {
+            return;
+        };
+        folder.clone_into(&mut self.folder);
+        let named = if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        };
+        self.add_root(named, true);
+    }
+
     fn add_root(&mut self, folder: &Path, is_of_plan: bool) {
         let Ok(place) = folder.canonicalize() else {
             return;

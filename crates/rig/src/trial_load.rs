@@ -108,6 +108,7 @@ impl JmeterLoad {
                 .iter()
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
+            system_properties: Vec::new(),
             words: Vec::new(),
             log: None,
             heard: None,

@@ -31,7 +31,7 @@ use weir_response::Perl5;
 use weir_snippet::Script;
 
 pub(crate) use self::files::CsvFiles;
-pub(crate) use self::scripts::runs_script;
+pub(crate) use self::scripts::{language as script_language, runs_script};
 pub(crate) use self::xml::XmlNodes;
 use crate::files::{FileDeed, FileUse};
 use crate::parse::{self, Part};

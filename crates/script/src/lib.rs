@@ -36,6 +36,7 @@ mod previous;
 mod problem;
 mod properties;
 mod proxy;
+mod reaches;
 mod request;
 mod resolve;
 mod resolved;
@@ -62,6 +63,7 @@ pub use previous::PreviousResponse;
 pub use problem::{Problem, ResolveError};
 pub use properties::Properties;
 pub use proxy::ProxyServer;
+pub use reaches::{MachineUse, ScriptUse, machine_asked, scripts_used};
 pub use request::{
     Carries, FieldsAt, SentRequest, prepare_request, write_follow_up, write_request,
 };

@@ -132,7 +132,8 @@ fn literal(parts: &[Part]) -> Option<String> {
     }
 }
 
-fn for_each_call(template: &Template, visit: &mut impl FnMut(&Call)) {
+/// Visits every call of a function in a text, those in arguments included.
+pub(crate) fn for_each_call(template: &Template, visit: &mut impl FnMut(&Call)) {
     // A text that cannot be read is a problem when it is compiled.
     visit_parts(&parse::parse(&template.text).unwrap_or_default(), visit);
 }

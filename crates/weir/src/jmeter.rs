@@ -95,6 +95,12 @@ pub(crate) fn check_files(
     reach: Reach,
     properties: &Properties,
 ) -> Result<(), ExpectedError> {
+    if reach.is_sandbox() {
+        return Err(ExpectedError::Input(
+            "--sandbox: Weir cannot keep a JMeter to some files; leave out --sandbox, or let Weir itself run the plan"
+                .to_owned(),
+        ));
+    }
     output::talk(plan_files::OF_JMETER);
     match weir_jmx::read_within(path, reach) {
         Ok(reading) => plan_files::refuse(&reading.plan, properties, true),

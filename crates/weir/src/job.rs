@@ -13,7 +13,8 @@ use weir_script::Properties;
 use weir_study::{Arrivals, Ask, EngineKind, LoadSource, StudyFile};
 
 use crate::error::{ExpectedError, FileProblem, FileProblems};
-use crate::plan_files::{self, JudgedFile};
+use crate::plan_files::{self, FileOptions};
+use crate::plan_reach::PlanReach;
 use crate::{commands_of, jmeter, output, plans, stored, targets, url_plan};
 
 /// What `weir tune` runs when it is given no study.
@@ -185,28 +186,23 @@ impl Job {
         }
     }
 
-    /// The files that the plan names, judged.
-    fn plan_files(&self, allowed: &[PathBuf]) -> Result<Vec<JudgedFile>, ExpectedError> {
-        let reach = self.reach(allowed).read_only();
-        let found = plans::files(
-            &self.plan_text()?,
-            &self.plan_path(),
-            reach,
-            &self.properties(),
-        );
-        Ok(found)
+    /// What the plan reaches.
+    fn plan_reach(&self, options: &FileOptions) -> Result<PlanReach, ExpectedError> {
+        let (text, path) = (self.plan_text()?, self.plan_path());
+        let reach = self.reach(options).read_only();
+        Ok(plans::reach_of(&text, &path, reach, &self.properties()))
     }
 
     /// Reads the plan.
-    pub(crate) fn read_plan(&self, allowed: &[PathBuf]) -> Result<JobPlan, ExpectedError> {
+    pub(crate) fn read_plan(&self, options: &FileOptions) -> Result<JobPlan, ExpectedError> {
         let plan = self.plan_path();
         if self.study.load.engine == EngineKind::Jmeter {
-            jmeter::check_files(&plan, self.reach(allowed), &self.properties())?;
+            jmeter::check_files(&plan, self.reach(options), &self.properties())?;
             return self.read_for_jmeter().map(JobPlan::Jmeter);
         }
         let plan = match &self.plan {
-            PlanSource::File(path) => plans::read(path, self.reach(allowed)),
-            PlanSource::Copy(_) => plans::read_copy(&self.plan_text()?, &plan, self.reach(allowed)),
+            PlanSource::File(path) => plans::read(path, self.reach(options)),
+            PlanSource::Copy(_) => plans::read_copy(&self.plan_text()?, &plan, self.reach(options)),
             PlanSource::Embedded => plans::read_text(DEFAULT_PLAN, Path::new(DEFAULT_PLAN_NAME)),
             PlanSource::Url(text) => plans::read_text(text, Path::new(URL_PLAN_NAME)),
         }?;
@@ -236,21 +232,26 @@ impl Job {
         }
     }
 
-    /// What the plan may touch: beside its own folder, that of the study, and what the study and
-    /// the command line allow.
-    fn reach(&self, allowed: &[PathBuf]) -> Reach {
-        let in_study = self.study.load.allow_files.iter();
-        let in_study = in_study.map(|path| self.base.join(path.get_ref()));
-        let allowed: Vec<PathBuf> = in_study.chain(allowed.iter().cloned()).collect();
+    /// What the plan may touch: beside its own folder and what the command line allows, the folder
+    /// of the study and what the study allows. In a sandbox the latter are out of reach: the study
+    /// may have come with the plan.
+    fn reach(&self, options: &FileOptions) -> Reach {
+        let reach = options.reach(&self.plan_path());
+        let run = self.resumed.iter();
+        let reach = run.fold(reach, |reach, (directory, ..)| {
+            reach.with_folder(directory.path())
+        });
+        if options.sandbox {
+            return reach;
+        }
         let base = if self.base.as_os_str().is_empty() {
             Path::new(".")
         } else {
             &self.base
         };
-        let reach = plan_files::reach(&self.plan_path(), &allowed).with_folder(base);
-        let run = self.resumed.iter();
-        run.fold(reach, |reach, (directory, ..)| {
-            reach.with_folder(directory.path())
+        let in_study = self.study.load.allow_files.iter();
+        in_study.fold(reach.with_folder(base), |reach, path| {
+            reach.allow(&self.base.join(path.get_ref()))
         })
     }
 
@@ -331,17 +332,17 @@ fn parse(name: &str, text: &str) -> Result<StudyFile, ExpectedError> {
 
 /// Reads a study with its plan; for `weir check`.
 ///
-/// What is done with the files that the plan names comes before what is wrong with it.
+/// What the plan reaches comes before what is wrong with it.
 pub(crate) fn check(
     file: &Path,
-    allowed: &[PathBuf],
-    named: impl FnOnce(&[JudgedFile]),
+    options: &FileOptions,
+    reached: impl FnOnce(&PlanReach),
 ) -> Result<(), ExpectedError> {
     let job = Job::from_file(file)?;
     targets::check(&job)?;
     commands_of::list(&job, output::data);
-    named(&job.plan_files(allowed)?);
-    let plan = job.read_plan(allowed)?;
+    reached(&job.plan_reach(options)?);
+    let plan = job.read_plan(options)?;
     check_factor_properties(&job, &plan)
 }
 

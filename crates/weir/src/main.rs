@@ -21,6 +21,7 @@ mod job;
 mod output;
 mod places;
 mod plan_files;
+mod plan_reach;
 mod plans;
 mod progress;
 mod put_back;

@@ -1,12 +1,14 @@
 //! The files that a plan reads and writes: which it may, and what is said of the others.
 //!
 //! A plan may touch what lies below its own folder and below the one that Weir is run in, and what
-//! the user names: with `--allow-files`, in the study, or by itself on the command line. What is
-//! refused and always the same is told before the first request; the rest fails where it is asked
-//! for, as a file that is missing does.
+//! the user names: with `--allow-files`, in the study, or by itself on the command line. With
+//! `--sandbox` its own folder and what the command line names have to do. What is refused and
+//! always the same is told before the first request; the rest fails where it is asked for, as a
+//! file that is missing does.
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use weir_plan::LoadPlan;
 use weir_reach::Reach;
 use weir_record::CheckedName;
@@ -19,15 +21,44 @@ use crate::output;
 pub(crate) const OF_JMETER: &str = "with --engine jmeter a plan may do whatever you may: Weir cannot keep a JMeter to \
                                     some files";
 
-/// The reach of a plan with what `--allow-files` names.
-pub(crate) fn reach(plan: &Path, allowed: &[PathBuf]) -> Reach {
-    let reach = Reach::of_plan(Some(plan));
-    allowed.iter().fold(reach, |reach, path| reach.allow(path))
+/// The files that a plan may touch, as they are typed.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct FileOptions {
+    /// Allow the plan to read and write this file, or all below this folder, beside the folders
+    /// that are its own: the plan's, the study's and the one that Weir is run in; may be given
+    /// several times.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) allow_files: Vec<PathBuf>,
+    /// Keep the plan to its own folder, the run's directory, and the files that options name: the
+    /// study's folder and the one that Weir is run in are out of reach, and so is what the study
+    /// allows.
+    #[arg(long)]
+    pub(crate) sandbox: bool,
+}
+
+impl FileOptions {
+    /// Whether one of them was typed.
+    pub(crate) fn are_given(&self) -> bool {
+        self.sandbox || !self.allow_files.is_empty()
+    }
+
+    /// The reach of a plan.
+    pub(crate) fn reach(&self, plan: &Path) -> Reach {
+        let reach = if self.sandbox {
+            Reach::sandbox(plan)
+        } else {
+            Reach::of_plan(Some(plan))
+        };
+        let allowed = self.allow_files.iter();
+        allowed.fold(reach, |reach, path| reach.allow(path))
+    }
 }
 
 /// A file that a plan names, judged.
 pub(crate) struct JudgedFile {
     file: FileUse,
+    /// What is within the plan's reach unasked.
+    bounds: &'static str,
     /// Where it lies, if its name is always the same.
     place: Option<PathBuf>,
     pub(crate) is_refused: bool,
@@ -67,6 +98,7 @@ fn judged(files: Vec<FileUse>, reach: &Reach) -> Vec<JudgedFile> {
             place: judgement.map(|of| of.place),
             is_refused,
             file,
+            bounds: reach.bounds(),
         }
     });
     judged.collect()
@@ -140,15 +172,12 @@ impl JudgedFile {
             "line {}, column {}: {who} {does} {}{only}",
             at.line, at.column, self.file.written
         );
+        let bounds = self.bounds;
         match &self.place {
-            None => format!(
-                "{begin}: known only at run time, allowed within the folders of plan and run"
-            ),
+            None => format!("{begin}: known only at run time, allowed within {bounds}"),
             Some(place) if self.is_refused => {
                 let place = place.display();
-                format!(
-                    "{begin}: refused, outside the folders of plan and run ({place}; --allow-files {place})"
-                )
+                format!("{begin}: refused, outside {bounds} ({place}; --allow-files {place})")
             }
             Some(place) => match &self.problem {
                 None => format!("{begin}: allowed ({})", place.display()),
@@ -179,9 +208,9 @@ pub(crate) fn refuse(
     if count == 0 {
         return Ok(());
     }
+    let bounds = files.first().map_or("", |file| file.bounds);
     Err(ExpectedError::Input(format!(
-        "{}: {count} file(s) are outside the folders of plan and run; nothing was sent; allow a file or folder with \
-         --allow-files",
+        "{}: {count} file(s) are outside {bounds}; nothing was sent; allow a file or folder with --allow-files",
         name.display()
     )))
 }

@@ -1,6 +1,6 @@
 //! Load plans: read, checked, resolved, with the user's file and line in every complaint.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use weir_jmx::Severity;
 use weir_plan::{LoadPlan, Position};
@@ -14,7 +14,8 @@ use weir_script::{
 use crate::error::ExpectedError;
 use crate::hosts::NamedHost;
 use crate::output;
-use crate::plan_files::{self, JudgedFile};
+use crate::plan_files::{FileOptions, JudgedFile};
+use crate::plan_reach::PlanReach;
 
 /// What there is to know of a sampler whose server is not known before the test.
 const LATER_HOST: &str = "the server is known only when the request is sent; a public one is not \
@@ -32,10 +33,10 @@ pub(crate) struct PlanCheck {
     pub(crate) warnings: usize,
     /// How many elements cannot be run.
     pub(crate) unsupported: usize,
-    /// Each file that it names.
-    pub(crate) files: Vec<JudgedFile>,
-    /// How many of them it may not touch.
-    pub(crate) refused: usize,
+    /// What it reaches.
+    pub(crate) reach: PlanReach,
+    /// Where its files may lie unasked.
+    pub(crate) bounds: &'static str,
 }
 
 /// Reads a plan that has to run: anything unsupported in it is an error that names all of it.
@@ -79,16 +80,16 @@ fn accept(reading: weir_jmx::Reading) -> Result<LoadPlan, ExpectedError> {
     Ok(reading.plan)
 }
 
-/// The files that a plan names; none where it is no plan, which is told when it is read to run.
-pub(crate) fn files(
+/// What a plan reaches; nothing where it is no plan, which is told when it is read to run.
+pub(crate) fn reach_of(
     text: &str,
     path: &Path,
     reach: Reach,
     properties: &Properties,
-) -> Vec<JudgedFile> {
+) -> PlanReach {
     weir_jmx::read_text_within(text, path, reach).map_or_else(
-        |_| Vec::new(),
-        |reading| plan_files::of_plan(&reading.plan, properties),
+        |_| PlanReach::default(),
+        |reading| PlanReach::of(&reading.plan, properties),
     )
 }
 
@@ -122,20 +123,18 @@ fn problems(
 }
 
 /// Everything that there is to say about a plan.
-pub(crate) fn check(path: &Path, allowed: &[PathBuf]) -> Result<PlanCheck, ExpectedError> {
-    let reach = plan_files::reach(path, allowed).read_only();
+pub(crate) fn check(path: &Path, options: &FileOptions) -> Result<PlanCheck, ExpectedError> {
+    let reach = options.reach(path).read_only();
+    let bounds = reach.bounds();
     let reading = weir_jmx::read_within(path, reach).map_err(input)?;
     let mut check = lines_of(&reading);
-    let files = plan_files::of_plan(&reading.plan, &Properties::new());
-    let refused = files
-        .iter()
-        .filter(|file| file.is_refused && !file.only_jmeter());
-    check.refused = refused.count();
+    check.reach = PlanReach::of(&reading.plan, &Properties::new());
+    check.bounds = bounds;
     let file = path.display();
-    let warnings = files.iter().filter_map(JudgedFile::warning);
+    let warnings = check.reach.files.iter().filter_map(JudgedFile::warning);
     let warnings = warnings.map(|warning| format!("{file}: warning: {warning}"));
-    check.warn(warnings);
-    check.files = files;
+    let warnings: Vec<String> = warnings.collect();
+    check.warn(warnings.into_iter());
     // Properties are not known here; what can be wrong without them is found all the same.
     let resolved = weir_script::resolve(&reading.plan, &Properties::new(), Origin::default());
     let warnings = match &resolved {
@@ -145,6 +144,7 @@ pub(crate) fn check(path: &Path, allowed: &[PathBuf]) -> Result<PlanCheck, Expec
     let warnings = warnings.iter();
     check.warn(warnings.map(|warning| format!("{file}: warning: {warning}")));
     if let Ok(plan) = &resolved {
+        check.reach = check.reach.with_servers_of(plan);
         let later = plan.later_hosts().into_iter();
         let said = later.map(|at| format!("{file}: warning: line {}: {LATER_HOST}", at.line));
         check.warn(said);
@@ -199,8 +199,8 @@ fn lines_of(reading: &weir_jmx::Reading) -> PlanCheck {
             .collect(),
         warnings: count(Severity::Warning),
         unsupported: count(Severity::Unsupported),
-        files: Vec::new(),
-        refused: 0,
+        reach: PlanReach::default(),
+        bounds: "",
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn runs_script(name: &str) -> bool {
 }
 
 /// The language of the function's script, if it runs one.
-pub(super) fn language(name: &str) -> Option<Language> {
+pub(crate) fn language(name: &str) -> Option<Language> {
     match name {
         "__groovy" => Some(Language::Groovy),
         "__jexl2" => Some(Language::Jexl2),

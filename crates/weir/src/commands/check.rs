@@ -9,7 +9,8 @@ use weir_record::{CHECK_SCHEMA, CheckResult, CheckedFile};
 use crate::commands::gate;
 use crate::commands::simulate::network;
 use crate::error::ExpectedError;
-use crate::plan_files::{self, JudgedFile};
+use crate::plan_files::FileOptions;
+use crate::plan_reach::PlanReach;
 use crate::{job, output, plans};
 
 /// Say everything that is wrong or unsupported in plans, studies, networks and gateways' files;
@@ -22,10 +23,8 @@ pub(crate) struct CheckArguments {
     /// JMeter plans (.jmx), studies, networks and gateways' files (.toml).
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Allow plans to read and write this file, or all below this folder, beside their own folder
-    /// and the one that Weir is run in; may be given several times.
-    #[arg(long, value_name = "PATH")]
-    allow_files: Vec<PathBuf>,
+    #[command(flatten)]
+    options: FileOptions,
     /// Write what was found, with every file that plans name, to this file; `-`: standard output.
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
@@ -110,37 +109,32 @@ impl Checking<'_> {
         } else if is_gate(file) {
             gate::check(file)?;
         } else {
-            let allowed = &self.arguments.allow_files;
-            job::check(file, allowed, |files| self.name_files(file, files))?;
+            let options = &self.arguments.options;
+            job::check(file, options, |reach| self.tell_reach(file, reach))?;
         }
         self.say(&format!("{}: nothing is wrong", file.display()));
         Ok(None)
     }
 
-    /// Lists the files that a plan names.
-    fn name_files(&mut self, of: &Path, files: &[JudgedFile]) {
-        self.last().named_files = files.iter().map(JudgedFile::checked).collect();
-        if files.is_empty() {
-            return;
+    /// Says what a plan reaches.
+    fn tell_reach(&mut self, of: &Path, reach: &PlanReach) {
+        reach.tell_programs(self.last());
+        for line in reach.lines() {
+            self.say(&format!("{}: {line}", of.display()));
         }
-        let of = of.display();
-        self.say(&format!("{of}: files that the plan reads or writes:"));
-        for file in files {
-            self.say(&format!("{of}:   {}", file.line()));
-        }
-        self.say(&format!("{of}: {}", plan_files::OF_JMETER));
     }
 
     fn check_plan(&mut self, file: &Path) -> Result<Option<ExpectedError>, ExpectedError> {
-        let found = plans::check(file, &self.arguments.allow_files)?;
+        let found = plans::check(file, &self.arguments.options)?;
         for line in &found.lines {
             self.say(line);
         }
         let name = file.display();
-        self.name_files(file, &found.files);
+        self.tell_reach(file, &found.reach);
         self.last().unsupported = found.unsupported;
         self.last().findings = found.lines;
-        match found.refused {
+        let refused = found.reach.refused();
+        match refused {
             0 => {}
             1 => self.say(&format!(
                 "{name}: 1 file is refused: weir run does not start"
@@ -157,10 +151,11 @@ impl Checking<'_> {
             (count, _) => format!("{count} elements cannot be run natively"),
         };
         self.say(&format!("{name}: {summary}"));
-        Ok(match (found.unsupported, found.refused) {
+        Ok(match (found.unsupported, refused) {
             (0, 0) => None,
             (0, count) => Some(ExpectedError::Input(format!(
-                "{name}: {count} file(s) are outside the folders of plan and run; allow a file or folder with --allow-files"
+                "{name}: {count} file(s) are outside {}; allow a file or folder with --allow-files",
+                found.bounds
             ))),
             (count, _) => Some(ExpectedError::Input(format!(
                 "{name}: Weir cannot run {count} element(s) of this plan itself"

@@ -15,6 +15,7 @@ use weir_report::Extent;
 
 use self::decide::{Asked, Decided};
 use crate::error::ExpectedError;
+use crate::plan_files::FileOptions;
 use crate::{output, stored};
 
 /// Say why a run was as slow as it was, or take in what a load test without Weir has left.
@@ -113,11 +114,8 @@ pub(crate) struct ExplainArguments {
     /// As root, run the commands of a run's study that another user has written or may write.
     #[arg(long, requires = "run_trials")]
     allow_commands: bool,
-    /// Allow the plan of the trials to read and write this file, or all below this folder, beside
-    /// its own folder, the study's and the one that Weir is run in; may be given several
-    /// times.
-    #[arg(long, value_name = "PATH", requires = "run_trials")]
-    allow_files: Vec<PathBuf>,
+    #[command(flatten)]
+    files: FileOptions,
 }
 
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
@@ -130,6 +128,11 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
 
 /// Explains one run, or why two differ.
 fn of_runs(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
+    if !arguments.run_trials && arguments.files.are_given() {
+        return Err(ExpectedError::Input(
+            "--allow-files and --sandbox are for the trials that --run runs".to_owned(),
+        ));
+    }
     let named = arguments.run.as_deref().unwrap_or("last");
     let named: Vec<&str> = std::iter::once(named)
         .chain(arguments.other.as_deref())
@@ -159,7 +162,7 @@ fn of_runs(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
             });
             let asked = Asked {
                 runs: &arguments.runs,
-                allow_files: &arguments.allow_files,
+                files: &arguments.files,
                 named: named[0],
                 hypotheses: &arguments.hypothesis,
                 replicates: arguments.replicates,

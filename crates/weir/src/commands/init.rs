@@ -11,6 +11,7 @@ use weir_draft::{Cpus, Draft, Mix, plan, study};
 use weir_record::write_whole;
 
 use crate::error::{ExpectedError, environment};
+use crate::plan_files::FileOptions;
 use crate::secrets::Secrets;
 use crate::{far, job, output};
 
@@ -105,7 +106,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<u8, ExpectedError> {
     if let Some(found) = found {
         output::data_lines(&told::found(found));
     }
-    job::check(&arguments.out, &[], |_| {})?;
+    job::check(&arguments.out, &FileOptions::default(), |_| {})?;
     let file = weir_shown::line(&file);
     output::talk_lines(&format!(
         "{file} is written; nothing of the server was changed. Read it, then:\n  weir check {file}\n  weir tune {file} --dry-run\n  \

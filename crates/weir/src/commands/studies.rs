@@ -20,6 +20,7 @@ use weir_study::{Ask, Outcome, StudyFile, StudyObserver, TargetKind};
 
 use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
 use crate::job::{Job, JobPlan, PLAN_COPY, check_factor_properties};
+use crate::plan_files::FileOptions;
 use crate::progress::LiveView;
 use crate::stored::{self, StoredRun};
 use crate::user_configuration::UserConfiguration;
@@ -51,15 +52,13 @@ pub(crate) struct StudyArguments {
     /// As root, run the commands of a study that another user has written or may write.
     #[arg(long)]
     allow_commands: bool,
-    /// Allow the plan to read and write this file, or all below this folder, beside its own
-    /// folder, the study's and the one that Weir is run in; may be given several times.
-    #[arg(long, value_name = "PATH")]
-    allow_files: Vec<PathBuf>,
+    #[command(flatten)]
+    files: FileOptions,
 }
 
 impl StudyArguments {
     /// What is typed for a study whose run lies below a directory.
-    pub(crate) fn below(runs: &Path, allow_commands: bool, allow_files: &[PathBuf]) -> Self {
+    pub(crate) fn below(runs: &Path, allow_commands: bool, files: &FileOptions) -> Self {
         Self {
             json: None,
             dry_run: false,
@@ -68,7 +67,7 @@ impl StudyArguments {
             runs: runs.to_owned(),
             allow_host: Vec::new(),
             allow_commands,
-            allow_files: allow_files.to_vec(),
+            files: files.clone(),
         }
     }
 }
@@ -98,7 +97,7 @@ pub(crate) fn run_in(
     write: bool,
     opened: impl FnOnce(&RunDirectory),
 ) -> Result<u8, ExpectedError> {
-    let plan = job.read_plan(&arguments.allow_files)?;
+    let plan = job.read_plan(&arguments.files)?;
     check_factor_properties(job, &plan)?;
     let cpus = divide_cpus(job)?;
     if arguments.dry_run {

@@ -7,6 +7,7 @@
 mod adjustments;
 mod backend_listener;
 mod changed_samples;
+mod changing_names;
 mod check_and_run;
 mod cli;
 mod compare;
@@ -31,6 +32,7 @@ mod recorded_http;
 #[path = "../support/rows.rs"]
 mod rows;
 mod sample_server;
+mod sandbox;
 mod scripts_before;
 mod session;
 mod simulate;

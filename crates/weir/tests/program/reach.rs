@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use crate::support::{Place, assert_valid};
 
-const SECRET: &str = "topsecret";
+pub(crate) const SECRET: &str = "topsecret";
 
 /// A server on this machine that keeps all that it receives.
-struct Ears {
-    port: u16,
+pub(crate) struct Ears {
+    pub(crate) port: u16,
     heard: Arc<Mutex<Vec<u8>>>,
 }
 
@@ -54,20 +54,20 @@ impl Ears {
         Self { port, heard }
     }
 
-    fn heard(&self) -> String {
+    pub(crate) fn heard(&self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut *self.heard.lock().unwrap())).into_owned()
     }
 }
 
 /// A place with plans, somebody else's folder, and a server.
-struct Ground {
-    place: Place,
+pub(crate) struct Ground {
+    pub(crate) place: Place,
     other: tempfile::TempDir,
-    ears: Ears,
+    pub(crate) ears: Ears,
 }
 
 impl Ground {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             place: Place::new(),
             other: tempfile::tempdir().unwrap(),
@@ -75,12 +75,12 @@ impl Ground {
         }
     }
 
-    fn other(&self, name: &str) -> PathBuf {
+    pub(crate) fn other(&self, name: &str) -> PathBuf {
         self.other.path().join(name)
     }
 
     /// Writes a plan with these steps before a request that sends the variable `v`.
-    fn plan(&self, steps: &str) {
+    pub(crate) fn plan(&self, steps: &str) {
         let port = self.ears.port;
         let text = format!(
             "<jmeterTestPlan><hashTree><TestPlan testname=\"P\"/><hashTree>\n\
@@ -98,14 +98,14 @@ impl Ground {
     }
 }
 
-fn http(path: &str, more: &str) -> String {
+pub(crate) fn http(path: &str, more: &str) -> String {
     format!(
         "<HTTPSamplerProxy testname=\"h\"><stringProp name=\"HTTPSampler.path\">{path}</stringProp>\
          {more}</HTTPSamplerProxy><hashTree/>"
     )
 }
 
-fn script(class: &str, text: &str, file: &str) -> String {
+pub(crate) fn script(class: &str, text: &str, file: &str) -> String {
     let prefix = if class.starts_with("BeanShell") {
         "BeanShellSampler."
     } else {
@@ -126,7 +126,7 @@ fn script(class: &str, text: &str, file: &str) -> String {
 const SEND_V: &str = "/?v=${v}";
 
 /// Steps that read `FILE` and send it, by their way, with the content that the file has for it.
-fn readers() -> Vec<(&'static str, String, &'static str)> {
+pub(crate) fn readers() -> Vec<(&'static str, String, &'static str)> {
     let function = |call: &str| http(&format!("/?v={call}"), "");
     let data = "<CSVDataSet testname=\"c\"><stringProp name=\"filename\">FILE</stringProp>\
         <stringProp name=\"variableNames\">v</stringProp></CSVDataSet><hashTree/>";
@@ -312,7 +312,7 @@ fn variables_of_the_plan_are_no_way_out() {
 }
 
 /// Steps that write `FILE`.
-fn writers() -> Vec<(&'static str, String)> {
+pub(crate) fn writers() -> Vec<(&'static str, String)> {
     let listener = "<ResultCollector testname=\"l\"><stringProp name=\"filename\">FILE</stringProp>\
         </ResultCollector><hashTree/>";
     vec![

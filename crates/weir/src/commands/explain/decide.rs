@@ -8,7 +8,7 @@
 mod starter;
 mod study;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use weir_explain::{
     ByHand, Decision, Decisive, Diagnosis, GarbageFree, NotRun, Planned, Starter, TrialFigures,
@@ -18,13 +18,15 @@ use weir_record::{RunDirectory, StudyResult, TrialRecord};
 use crate::commands::studies::{self, StudyArguments};
 use crate::error::ExpectedError;
 use crate::job::Job;
+use crate::plan_files::FileOptions;
 use crate::{output, stored};
 
 /// What is asked for.
 pub(super) struct Asked<'a> {
     /// Where runs lie.
     pub(super) runs: &'a Path,
-    pub(super) allow_files: &'a [PathBuf],
+    /// What the plan may touch.
+    pub(super) files: &'a FileOptions,
     /// The run as it was typed.
     pub(super) named: &'a str,
     /// The hypotheses; none: those that are supported.
@@ -235,7 +237,7 @@ impl Source {
         let job = Job::again(&self.directory, &name, text)?;
         tell(&job, planned, asked.replicates);
         let mut made = None;
-        let arguments = StudyArguments::below(asked.runs, asked.allow_commands, asked.allow_files);
+        let arguments = StudyArguments::below(asked.runs, asked.allow_commands, asked.files);
         let opened = |directory: &RunDirectory| made = Some(directory.clone());
         let cut_short = studies::run_in(&job, &arguments, false, opened).err();
         let Some(made) = made else {

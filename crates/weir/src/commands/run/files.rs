@@ -5,7 +5,6 @@ use std::path::Path;
 use weir_reach::Reach;
 
 use super::grammar::PlanArguments;
-use crate::plan_files;
 
 /// The plan's reach: what is beside it, what is allowed, and what other options name.
 ///
@@ -28,6 +27,6 @@ pub(super) fn reach(plan: &Path, arguments: &PlanArguments) -> Reach {
     ];
     let values = given.into_iter().flatten();
     let values = values.filter_map(|given| Some(Path::new(given.split_once('=')?.1)));
-    let reach = plan_files::reach(plan, &arguments.allow_files);
+    let reach = arguments.files.reach(plan);
     files.chain(values).fold(reach, Reach::allow_file)
 }

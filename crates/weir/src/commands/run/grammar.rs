@@ -18,6 +18,7 @@ use super::spellings;
 use super::values::{self, Header, RandomField};
 use crate::error::ExpectedError;
 use crate::output;
+use crate::plan_files::FileOptions;
 
 /// `weir run`, parsed.
 #[derive(Debug)]
@@ -127,10 +128,8 @@ pub(crate) struct PlanArguments {
     /// Read more properties from this file; may be given several times.
     #[arg(short = 'q', long = "addprop", value_name = "FILE")]
     pub(crate) property_file: Vec<PathBuf>,
-    /// Allow the plan to read and write this file, or all below this folder, beside its own folder
-    /// and the one that Weir is run in; may be given several times.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) allow_files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) files: FileOptions,
     /// What sends the load: Weir itself, or a JMeter of yours (`JMETER_HOME`) or of Weir's own
     /// cache, which Maven fills once. A JMeter runs every plan; see
     /// docs/reference/jmeter-engine.md.

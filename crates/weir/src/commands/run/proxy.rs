@@ -40,21 +40,29 @@ pub(super) fn server(proxy: &Proxy) -> Option<PlannedServer> {
     })
 }
 
-/// The proxy in a JMeter's words.
+/// The proxy in a JMeter's words, but for who asks it: everybody may read a command line.
 pub(super) fn words(arguments: &PlanArguments) -> Vec<String> {
     let options = [
         ("-H", &arguments.proxy_host),
         ("-P", &arguments.proxy_port),
         ("-E", &arguments.proxy_scheme),
         ("-N", &arguments.non_proxy_hosts),
-        ("-u", &arguments.proxy_user),
-        ("-a", &arguments.proxy_password),
     ];
     let given = options.into_iter();
     given
         .filter_map(|(option, value)| Some([option.to_owned(), value.clone()?]))
         .flatten()
         .collect()
+}
+
+/// Who asks the proxy, in the properties that JMeter makes of `-u` and `-a`.
+pub(super) fn properties(arguments: &PlanArguments) -> impl Iterator<Item = (String, String)> {
+    let given = [
+        ("http.proxyUser", &arguments.proxy_user),
+        ("http.proxyPass", &arguments.proxy_password),
+    ];
+    let given = given.into_iter();
+    given.filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)))
 }
 
 #[cfg(test)]
@@ -89,7 +97,12 @@ mod tests {
 
     #[test]
     fn a_jmeter_is_told_in_its_own_words() {
-        let arguments = PlanArguments::parse_from(["weir run", "a.jmx", "-H", "p", "-P", "1"]);
+        let typed = "weir run|a.jmx|-H|p|-P|1|-u|me|-a|s3cret";
+        let arguments = PlanArguments::parse_from(typed.split('|'));
         assert_eq!(words(&arguments), ["-H", "p", "-P", "1"]);
+        let who: Vec<String> = properties(&arguments)
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        assert_eq!(who, ["http.proxyUser=me", "http.proxyPass=s3cret"]);
     }
 }

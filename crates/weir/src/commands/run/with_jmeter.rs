@@ -154,6 +154,7 @@ fn words(arguments: &PlanArguments) -> Vec<String> {
             .map(|value| format!("{option}{value}"))
             .collect()
     };
+    let (_, removed) = system_properties(arguments);
     let files = |option: &str, files: &[PathBuf]| -> Vec<String> {
         let one = |file| [option.to_owned(), path(file)];
         files.iter().flat_map(one).collect()
@@ -161,12 +162,28 @@ fn words(arguments: &PlanArguments) -> Vec<String> {
     [
         files("-p", arguments.main_properties.as_slice()),
         files("-S", &arguments.system_property_file),
-        texts("-D", &arguments.system_property),
+        removed,
         texts("-L", &arguments.log_level),
         files("-i", arguments.log_configuration.as_slice()),
         proxy::words(arguments),
     ]
     .concat()
+}
+
+/// What `-D` sets, and the words of `-D` that take a property away, which come before it.
+fn system_properties(arguments: &PlanArguments) -> (Vec<(String, String)>, Vec<String>) {
+    let mut set: Vec<(String, String)> = Vec::new();
+    let mut removed = Vec::new();
+    for given in &arguments.system_property {
+        let (name, value) = given.split_once('=').unwrap_or((given, ""));
+        if value.is_empty() {
+            set.retain(|(earlier, _)| earlier != name);
+            removed.push(format!("-D{given}"));
+        } else {
+            set.push((name.to_owned(), value.to_owned()));
+        }
+    }
+    (set, removed)
 }
 
 fn launch(
@@ -183,7 +200,9 @@ fn launch(
         plan,
         properties: super::properties::typed(arguments)
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .chain(proxy::properties(arguments))
             .collect(),
+        system_properties: system_properties(arguments).0,
         words: words(arguments),
         log: arguments.run_log.clone(),
         heard: Some(heard),
@@ -206,9 +225,16 @@ mod tests {
 
     #[test]
     fn what_is_jmeters_own_business_is_handed_on() {
-        let given = "-p main -S sys -Da=b -D c=d -Lx=DEBUG -i log4j2.xml -H p -P 1";
+        let given = "-p main -S sys -Da=b -D c=d -De -Lx=DEBUG -i log4j2.xml -H p -P 1";
         let typed = ["weir run", "a.jmx"].into_iter().chain(given.split(' '));
-        let handed = "-p main -S sys -Da=b -Dc=d -Lx=DEBUG -i log4j2.xml -H p -P 1";
-        assert_eq!(words(&PlanArguments::parse_from(typed)).join(" "), handed);
+        let arguments = PlanArguments::parse_from(typed);
+        let handed = "-p main -S sys -De -Lx=DEBUG -i log4j2.xml -H p -P 1";
+        assert_eq!(words(&arguments).join(" "), handed);
+        // What has a value stands in a file, since it may be a password.
+        let (set, _) = system_properties(&arguments);
+        let [a, c] = set.as_slice() else {
+            panic!("{set:?}");
+        };
+        assert_eq!((&*a.0, &*a.1, &*c.0, &*c.1), ("a", "b", "c", "d"));
     }
 }
