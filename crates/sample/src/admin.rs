@@ -1,7 +1,8 @@
 //! The admin endpoint: read and change limits, scrape the stages.
 //!
 //! It has its own listener and threads of its own, so it answers while every worker is busy. It
-//! asks nobody who they are, which is why it listens on loopback only.
+//! asks nobody who they are, which is why it listens on loopback only, and answers nobody who came
+//! by a name: that may be a web page's, which has it looked up as this machine (DNS rebinding).
 
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
@@ -110,6 +111,12 @@ fn converse(socket: TcpStream, funnel: &Arc<Funnel>) {
 }
 
 fn answer(request: &Request, funnel: &Arc<Funnel>) -> Result<Response, Response> {
+    if request.is_for_other_name {
+        return Err(Response::refusal(
+            403,
+            "the admin endpoints are asked by an address or as localhost",
+        ));
+    }
     match (request.path.as_str(), request.method) {
         ("/limits", Method::Get) => {
             request.parameters.expect_only(&[])?;

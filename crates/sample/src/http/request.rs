@@ -1,5 +1,7 @@
 //! One request: its head parsed and checked, its parameters taken from query and body.
 
+use weir_exchange::is_named_by_address;
+
 use super::{Parameters, Response};
 
 /// Longest head accepted, in bytes.
@@ -18,6 +20,8 @@ pub(crate) struct Request {
     pub(crate) parameters: Parameters,
     /// Whether the client wants the connection to stay open.
     pub(crate) keep_alive: bool,
+    /// The request is meant for a name that may be anybody's.
+    pub(crate) is_for_other_name: bool,
 }
 
 /// The methods that some endpoint takes.
@@ -42,6 +46,7 @@ pub(super) struct Head {
     target: String,
     keep_alive: bool,
     body_is_form: bool,
+    host: Option<HostName>,
 }
 
 impl Head {
@@ -73,7 +78,7 @@ impl Head {
         };
         let version_1_1 = request.version == Some(1);
         let fields = Fields::collect(request.headers)?;
-        if version_1_1 && !fields.host {
+        if version_1_1 && fields.host.is_none() {
             return Err(Response::bad_request(
                 "a request of HTTP/1.1 needs a Host field",
             ));
@@ -90,6 +95,7 @@ impl Head {
                 fields.keep_alive && !fields.close
             },
             body_is_form: fields.form,
+            host: fields.host,
         }))
     }
 
@@ -112,8 +118,18 @@ impl Head {
             path: path.to_owned(),
             parameters,
             keep_alive: self.keep_alive,
+            is_for_other_name: self.host == Some(HostName::Other),
         })
     }
+}
+
+/// What a `Host` field names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HostName {
+    /// An address, or localhost.
+    Address,
+    /// A name that may be anybody's.
+    Other,
 }
 
 /// The header fields that matter here.
@@ -124,7 +140,7 @@ impl Head {
 )]
 struct Fields {
     content_length: Option<usize>,
-    host: bool,
+    host: Option<HostName>,
     close: bool,
     keep_alive: bool,
     form: bool,
@@ -139,7 +155,8 @@ impl Fields {
                 .trim()
                 .to_ascii_lowercase();
             match header.name.to_ascii_lowercase().as_str() {
-                "host" => fields.host = true,
+                "host" if is_named_by_address(&value) => fields.host = Some(HostName::Address),
+                "host" => fields.host = Some(HostName::Other),
                 "connection" => {
                     fields.close |= value.split(',').any(|token| token.trim() == "close");
                     fields.keep_alive |= value.split(',').any(|token| token.trim() == "keep-alive");
@@ -235,6 +252,21 @@ mod tests {
             (Method::Post, "/stress/hoge")
         );
         assert_eq!((request.parameters, request.keep_alive), (expected, true));
+    }
+
+    #[test]
+    fn names_are_told_from_addresses() {
+        for (host, is_other) in [
+            ("127.0.0.1:8099", false),
+            ("[::1]:8099", false),
+            ("localhost", false),
+            ("evil.example:8099", true),
+            ("localhost.evil.example", true),
+            ("", true),
+        ] {
+            let request = read(&format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n")).unwrap();
+            assert_eq!(request.is_for_other_name, is_other, "{host}");
+        }
     }
 
     #[test]

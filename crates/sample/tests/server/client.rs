@@ -90,21 +90,21 @@ impl Client {
     }
 
     pub(crate) fn get(&mut self, target: &str) -> Answer {
-        self.ask(&format!("GET {target} HTTP/1.1\r\nHost: test\r\n\r\n"))
+        self.ask(&format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n"))
     }
 }
 
 /// One GET on a connection of its own.
 pub(crate) fn get(address: SocketAddr, target: &str) -> Answer {
     Client::connect(address).ask(&format!(
-        "GET {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
+        "GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     ))
 }
 
 /// One PUT on a connection of its own.
 pub(crate) fn put(address: SocketAddr, target: &str) -> Answer {
     Client::connect(address).ask(&format!(
-        "PUT {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
+        "PUT {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     ))
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn get_at_once(
 pub(crate) fn occupy(address: SocketAddr, target: &str, count: u32) -> Vec<Client> {
     let send = |_| {
         let mut client = Client::connect(address);
-        client.send(&format!("GET {target} HTTP/1.1\r\nHost: test\r\n\r\n"));
+        client.send(&format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n"));
         client
     };
     (0..count).map(send).collect()

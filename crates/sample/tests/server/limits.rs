@@ -330,3 +330,20 @@ fn limits_are_read_changed_together_and_checked_before_any_is_changed() {
         (404, 405)
     );
 }
+
+/// A page in somebody's browser reaches this machine by a name that it has looked up as it.
+#[test]
+fn the_admin_port_answers_nobody_who_comes_by_a_name() {
+    let server = start(&small());
+    let admin = server.addresses().admin;
+    let before = get(admin, "/limits").body;
+    for asked in ["PUT /limits?threads=7", "GET /limits", "GET /metrics"] {
+        let answer = Client::connect(admin).ask(&format!(
+            "{asked} HTTP/1.1\r\nHost: rebound.example:{}\r\nConnection: close\r\n\r\n",
+            admin.port()
+        ));
+        assert_eq!(answer.status, 403, "{asked}");
+        assert!(answer.body.contains("by an address"), "{}", answer.body);
+    }
+    assert_eq!(get(admin, "/limits").body, before);
+}
