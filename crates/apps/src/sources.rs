@@ -95,6 +95,7 @@ const REGULATOR: &[Source] = sources!("regulator":
     "core/src/main/java/weir/regulator/Time.java"
     "core/src/main/java/weir/regulator/UrlPatterns.java"
     "core/src/main/java/weir/regulator/VirtualThreads.java"
+    "core/src/main/java/weir/regulator/WaitListener.java"
     "core/src/main/java/weir/regulator/WakeProbe.java"
     "core/src/main/java/weir/regulator/Work.java"
     "core/src/main/java/weir/regulator/limit/Adaptive.java"

@@ -80,6 +80,8 @@ fn the_regulator_is_built_and_its_tests_pass() {
         "weir-regulator",
         "weir-regulator-jakarta",
         "weir-regulator-javax",
+        "weir-regulator-micrometer",
+        "weir-regulator-spring-boot-starter",
     ] {
         let jar = place.path().join(format!("{module}/{module}-1.jar"));
         let holds_sources = jar

@@ -67,7 +67,7 @@ public final class Checkpoint {
         if (!state.isOn()) {
             return;
         }
-        Work work = Work.CURRENT.get();
+        Work work = Work.current();
         Stretch stretch = work != null && work.last.checkpoint == state ? work.last : state.stretchOf(work);
         if (progress > 0 && progress < Double.POSITIVE_INFINITY) {
             stretch.done += progress;

@@ -10,7 +10,10 @@ import weir.regulator.pause.ProgressJudge;
 final class OnCpu {
     private static final int TOGETHER = 8;
 
-    private Thread thread;
+    private static final long NOBODY = -1;
+
+    /** By its id: a thread that is kept here would be kept by its own work. */
+    private long thread = NOBODY;
     /** CPU time of the thread before the stretches that have not been told of. */
     private long cpuSince = ThreadCpu.UNKNOWN;
     private int due;
@@ -20,19 +23,19 @@ final class OnCpu {
 
     /** The calling thread begins: what was before does not belong to it. */
     void begin() {
-        thread = Thread.currentThread();
+        thread = Thread.currentThread().getId();
         due = 1;
         goOn(ThreadCpu.usedNs());
     }
 
     /** What comes is not told of, until it begins. */
     void forget() {
-        thread = null;
+        thread = NOBODY;
     }
 
     /** A stretch is over, after so much progress and so long without pauses and collections of garbage: what to pause for it. */
     long judge(ProgressJudge judge, LastSeven lastSeven, double progress, long took) {
-        if (thread != Thread.currentThread()) {
+        if (thread != Thread.currentThread().getId()) {
             begin();
             return judge.judge(progress, took, lastSeven, () -> {});
         }

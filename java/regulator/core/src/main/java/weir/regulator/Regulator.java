@@ -3,11 +3,13 @@ package weir.regulator;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import weir.regulator.limit.ClassSeen;
 import weir.regulator.limit.Kind;
 import weir.regulator.limit.Permit;
@@ -32,6 +34,11 @@ public final class Regulator {
     private final Entrance entrance;
     private final Map<String, CheckpointState> checkpoints = new ConcurrentSkipListMap<>();
     private final Promises promises;
+    /** Settings of those that may go, the last one last. */
+    private final List<Settings> lent = new ArrayList<>();
+    /** What was held before any of them. */
+    private Settings own;
+    private final List<WaitListener> listeners = new CopyOnWriteArrayList<>();
     private volatile boolean on;
     private volatile Regime regime;
 
@@ -89,6 +96,29 @@ public final class Regulator {
         on = settings.isOn();
     }
 
+    /**
+     * Holds these settings from now on, until whoever lends them {@linkplain #takeBack takes them back}: those of an application
+     * that may go.
+     */
+    public synchronized void lend(Settings settings) {
+        if (lent.isEmpty()) {
+            own = settings();
+        }
+        lent.add(settings);
+        apply(settings);
+    }
+
+    /**
+     * Settings that were lent are over. If they are held, the last ones that are still lent are held again, else what was before
+     * any; what somebody has {@linkplain #apply applied} since stays.
+     */
+    public synchronized void takeBack(Settings settings) {
+        if (!lent.removeIf(of -> of == settings) || settings() != settings) {
+            return;
+        }
+        apply(lent.isEmpty() ? own : lent.get(lent.size() - 1));
+    }
+
     /** Changes one setting, and no other that somebody else changes at the same time; null takes it out. */
     synchronized void set(String name, String value) {
         apply(settings().with(name, value));
@@ -126,6 +156,9 @@ public final class Regulator {
                 probe.seesWorker();
                 under.targets.began(classIndex, permit.admitted());
             }
+            for (WaitListener listener : listeners) {
+                listener.waited(of.name, permit.waitedNs());
+            }
             long deadlineNs = of.deadlineNs;
             work = new Work(this, under.pauses(classIndex), permit.arrived(), permit.admitted(), deadlineNs);
         }
@@ -152,6 +185,11 @@ public final class Regulator {
     public Checkpoint checkpoint(String name) {
         Objects.requireNonNull(name, "name");
         return new Checkpoint(checkpoints.computeIfAbsent(name, of -> new CheckpointState(of, this)));
+    }
+
+    /** Tells somebody what each admitted request waits, from now on and for as long as the regulator lasts. */
+    public void listen(WaitListener listener) {
+        listeners.add(Objects.requireNonNull(listener, "listener"));
     }
 
     private void readCpu() {

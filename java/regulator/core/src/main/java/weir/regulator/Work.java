@@ -1,7 +1,11 @@
 package weir.regulator;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.Map;
+import java.util.WeakHashMap;
 import weir.regulator.pause.Pace;
 import weir.regulator.pause.Turn;
 
@@ -23,9 +27,15 @@ import weir.regulator.pause.Turn;
  * <p>One thread at a time does a piece of work; {@link #wrap} hands it on.
  */
 public final class Work {
-    /** What the calling thread works on. */
-    static final ThreadLocal<Work> CURRENT = new ThreadLocal<>();
+    /**
+     * What the calling thread works on, held weakly: threads of the container outlive an application, and one that is deployed again
+     * must not stay in memory for what they did last. Who binds a piece of work holds it.
+     */
+    private static final ThreadLocal<WeakReference<Work>> CURRENT = new ThreadLocal<>();
+    /** What threads do that have begun no work, each for as long as it lives. */
+    private static final Map<Thread, Work> WITHOUT_END = Collections.synchronizedMap(new WeakHashMap<>());
 
+    private final WeakReference<Work> weakly = new WeakReference<>(this);
     private final Regulator regulator;
     private final boolean pauses;
     /** When it could begin to run: it may have waited before. */
@@ -43,7 +53,8 @@ public final class Work {
     /** CPU time of the thread that went on then, where it is watched. */
     private long cpuSince = ThreadCpu.UNKNOWN;
     private boolean watchesCpu;
-    private Thread thread;
+    /** By its id: a thread that is kept here would be kept by its own work. */
+    private long thread;
     private boolean hasPassed;
     /** How long it has run since it gave way. */
     private long inTheWayNs;
@@ -68,24 +79,37 @@ public final class Work {
 
     /** The calling thread's work; what it does without having begun any is work without end. */
     static Work ofThread(Regulator regulator) {
-        Work work = CURRENT.get();
+        Work work = current();
         if (work == null) {
             work = new Work(regulator, true, regulator.time().now(), Long.MAX_VALUE);
-            CURRENT.set(work);
+            WITHOUT_END.put(Thread.currentThread(), work);
+            CURRENT.set(work.weakly);
         }
         return work;
     }
 
+    /** What the calling thread works on, or null. */
+    static Work current() {
+        WeakReference<Work> current = CURRENT.get();
+        return current == null ? null : current.get();
+    }
+
+    /** The calling thread works on nothing. */
+    static void leave() {
+        CURRENT.remove();
+        WITHOUT_END.remove(Thread.currentThread());
+    }
+
     /** Lets the calling thread work on it until the result is closed. */
     public Bound bind() {
-        Work before = CURRENT.get();
-        CURRENT.set(this);
+        Work before = current();
+        CURRENT.set(weakly);
         return new Bound(before);
     }
 
     /** The same task as part of the calling thread's work, wherever it runs. */
     public static Runnable wrap(Runnable task) {
-        Work work = CURRENT.get();
+        Work work = current();
         if (work == null) {
             return task;
         }
@@ -159,7 +183,7 @@ public final class Work {
         hasPassed = true;
         ranSince = now;
         collectedSince = collectedNs;
-        thread = Thread.currentThread();
+        thread = Thread.currentThread().getId();
         cpuSince = watchesCpu ? ThreadCpu.usedNs() : ThreadCpu.UNKNOWN;
     }
 
@@ -178,7 +202,7 @@ public final class Work {
             return tookNs;
         }
         long used = ThreadCpu.usedNs();
-        boolean isTold = used >= 0 && cpuSince >= 0 && thread == Thread.currentThread();
+        boolean isTold = used >= 0 && cpuSince >= 0 && thread == Thread.currentThread().getId();
         return isTold ? Math.min(tookNs, Math.max(Pace.AWAY_NS, used - cpuSince)) : Pace.AWAY_NS;
     }
 
@@ -234,7 +258,7 @@ public final class Work {
             if (before == null) {
                 CURRENT.remove();
             } else {
-                CURRENT.set(before);
+                CURRENT.set(before.weakly);
             }
         }
     }

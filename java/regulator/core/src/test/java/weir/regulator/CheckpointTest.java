@@ -28,7 +28,7 @@ class CheckpointTest {
 
     @AfterEach
     void leave() {
-        Work.CURRENT.remove();
+        Work.leave();
     }
 
     private Regulator regulator(String... pairs) {
@@ -496,11 +496,11 @@ class CheckpointTest {
         Work work = regulator.begin(Duration.ofSeconds(1));
         Thread thread;
         try (Work.Bound bound = work.bind()) {
-            thread = new Thread(Work.wrap(() -> seen[0] = Work.CURRENT.get()));
+            thread = new Thread(Work.wrap(() -> seen[0] = Work.current()));
         }
         thread.start();
         thread.join();
         assertEquals(work, seen[0]);
-        assertEquals(null, Work.CURRENT.get());
+        assertEquals(null, Work.current());
     }
 }

@@ -10,6 +10,8 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -31,11 +33,14 @@ import weir.regulator.limit.Kind;
  * before them. To be mapped to {@code /*} before other filters, with {@code async-supported}.
  */
 public final class RegulatorFilter implements Filter {
+    private static final Logger LOGGER = System.getLogger("weir.regulator");
     private static final String ENTRY = RegulatorFilter.class.getName() + ".entry";
 
     private final Regulator regulator;
     /** How often it is looked whether the container still has a request. */
     private final Duration every;
+    /** The settings of this filter's parameters; null without any. */
+    private Settings lent;
     private RegulatorBean bean;
     private Lookout lookout;
 
@@ -61,15 +66,23 @@ public final class RegulatorFilter implements Filter {
             values.put(name, config.getInitParameter(name));
         }
         if (!values.isEmpty()) {
-            regulator.apply(Settings.of(values, System.getProperties()));
+            lent = Settings.of(values, System.getProperties());
+            regulator.lend(lent);
         }
         String path = config.getServletContext().getContextPath();
-        bean = RegulatorBean.register(regulator, path.isEmpty() ? "/" : path);
+        String name = path.isEmpty() ? "/" : path;
+        LOGGER.log(Level.INFO, "the regulator of " + name + (regulator.isOn() ? " holds " + regulator.settings().values() : " is off"));
+        bean = RegulatorBean.register(regulator, name);
         lookout = new Lookout(every);
     }
 
+    /** Takes back the settings of its parameters, if nobody has changed them since: others may use the regulator, too. */
     @Override
     public void destroy() {
+        if (lent != null) {
+            regulator.takeBack(lent);
+            lent = null;
+        }
         if (bean != null) {
             bean.close();
             lookout.close();

@@ -7,48 +7,60 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The Java of the page, in the application of somebody who has boards and reports. */
+/** What the page has one type, in the application of somebody who has boards and reports. */
 final class Recipe {
     static final String APPLICATION = "shop.Application";
 
-    private static final String BEGIN = "```java";
+    private static final String JAVA = "```java";
+    private static final String YAML = "```yaml";
     private static final String END = "```";
     private static final String FIELD = "private static final ";
     private static final String TICK = "tick(1);";
 
-    private final List<String> blocks;
+    private final String java;
+    private final String settings;
 
-    private Recipe(List<String> blocks) {
-        this.blocks = blocks;
+    private Recipe(String java, String settings) {
+        this.java = java;
+        this.settings = settings;
     }
 
     static Recipe of(Path page) throws IOException {
-        List<String> blocks = new ArrayList<>();
-        List<String> open = null;
-        for (String line : Files.readAllLines(page)) {
-            String words = line.strip();
-            if (words.equals(BEGIN)) {
-                open = new ArrayList<>();
-            } else if (words.equals(END) && open != null) {
-                blocks.add(String.join("\n", open));
-                open = null;
-            } else if (open != null) {
-                open.add(line);
-            }
-        }
-        return new Recipe(blocks);
+        List<String> lines = Files.readAllLines(page);
+        return new Recipe(block(lines, JAVA), block(lines, YAML));
     }
 
-    /** What is typed into the application's class: all blocks but that of the checkpoint, which stands in two places. */
-    private String beans() {
-        return blocks.stream().filter(block -> block.contains("@Bean")).collect(Collectors.joining("\n\n"));
+    /** The one block of a language, without what its step is indented by. */
+    private static String block(List<String> lines, String begin) {
+        List<String> blocks = new ArrayList<>();
+        StringBuilder open = null;
+        int indent = 0;
+        for (String line : lines) {
+            String words = line.strip();
+            if (words.equals(begin)) {
+                open = new StringBuilder();
+                indent = line.indexOf(begin);
+            } else if (words.equals(END) && open != null) {
+                blocks.add(open.toString());
+                open = null;
+            } else if (open != null) {
+                open.append(line.substring(Math.min(indent, line.length()))).append('\n');
+            }
+        }
+        if (blocks.size() != 1) {
+            throw new IllegalStateException("the page has " + blocks.size() + " blocks of " + begin);
+        }
+        return blocks.get(0);
+    }
+
+    /** The page's {@code application.yml}. */
+    String settings() {
+        return settings;
     }
 
     /** The line of the checkpoint's block that begins or ends like this. */
     private String checkpoint(String part) {
-        List<String> lines = blocks.stream()
-                .filter(block -> !block.contains("@Bean"))
-                .flatMap(String::lines)
+        List<String> lines = java.lines()
                 .map(String::strip)
                 .filter(line -> line.startsWith(part) || line.endsWith(part))
                 .collect(Collectors.toList());
@@ -63,25 +75,14 @@ final class Recipe {
         return String.join(
                 "\n",
                 "package shop;",
-                "import io.micrometer.core.instrument.*;",
-                "import io.micrometer.core.instrument.binder.MeterBinder;",
-                "import jakarta.servlet.DispatcherType;",
-                "import java.util.*;",
                 "import java.util.concurrent.Callable;",
-                "import java.util.stream.Collectors;",
                 "import org.springframework.boot.autoconfigure.SpringBootApplication;",
-                "import org.springframework.boot.web.servlet.FilterRegistrationBean;",
-                "import org.springframework.context.annotation.Bean;",
-                "import org.springframework.core.Ordered;",
-                "import org.springframework.core.task.TaskDecorator;",
                 "import org.springframework.web.bind.annotation.*;",
                 "import weir.regulator.*;",
-                "import weir.regulator.servlet.RegulatorFilter;",
                 "@SpringBootApplication",
                 "@RestController",
                 "public class Application {",
                 checkpoint(FIELD),
-                beans(),
                 "@GetMapping(\"/boards/{board}\") public String board() { return \"posts\"; }",
                 "@GetMapping(\"/reports/now\") public String report() {",
                 "    double sum = 0;",

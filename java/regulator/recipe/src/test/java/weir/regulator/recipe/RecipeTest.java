@@ -51,7 +51,9 @@ class RecipeTest {
 
     @BeforeAll
     static void start() throws Exception {
-        compile(Files.writeString(directory.resolve("Application.java"), Recipe.of(PAGE).application()));
+        Recipe recipe = Recipe.of(PAGE);
+        compile(Files.writeString(directory.resolve("Application.java"), recipe.application()));
+        Files.writeString(directory.resolve("application.yml"), recipe.settings());
         loader = new URLClassLoader(new URL[] {directory.toUri().toURL()}, BEFORE);
         // Where Spring looks for components.
         Thread.currentThread().setContextClassLoader(loader);
@@ -59,6 +61,7 @@ class RecipeTest {
                 loader.loadClass(Recipe.APPLICATION),
                 "--server.address=127.0.0.1",
                 "--server.port=0",
+                "--weir.regulator.wrap-tasks=true",
                 "--management.endpoints.web.exposure.include=metrics",
                 "--spring.main.banner-mode=off",
                 "--logging.level.root=warn");

@@ -1,0 +1,2 @@
+/** The regulator's numbers as Micrometer's meters. */
+package weir.regulator.micrometer;

@@ -1,0 +1,2 @@
+/** The regulator in a Spring Boot application. */
+package weir.regulator.spring;
