@@ -9,7 +9,7 @@ use crate::error::{TaskError, chain};
 use crate::process::{cargo, installed, run};
 use crate::steps::{Steps, spoken};
 use crate::workspace::Workspace;
-use crate::{fuzz, generate, tidy};
+use crate::{advisories, fuzz, generate, tidy};
 
 /// How a check went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ struct Check {
     perform: fn(&Workspace) -> Result<Outcome, TaskError>,
 }
 
-const CHECKS: [Check; 8] = [
+const CHECKS: [Check; 9] = [
     Check {
         title: "formatting",
         perform: formatting,
@@ -49,6 +49,10 @@ const CHECKS: [Check; 8] = [
     Check {
         title: "documentation",
         perform: documentation,
+    },
+    Check {
+        title: "advisories",
+        perform: |workspace| advisories::check(workspace).map(passed),
     },
     Check {
         title: "dependencies",

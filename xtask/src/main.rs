@@ -12,6 +12,7 @@
     reason = "a development task talks to the person who started it"
 )]
 
+mod advisories;
 mod bench;
 mod ci;
 mod compare_jmeter;
@@ -60,7 +61,7 @@ enum Task {
     /// went
     All {
         /// How long inputs are made by chance, for each target
-        #[arg(long, default_value_t = 10)]
+        #[arg(long, default_value_t = 5)]
         fuzz_seconds: u64,
     },
     /// Check the structure: crate edges, the crate table, files
@@ -85,6 +86,7 @@ enum Task {
         #[arg(long, default_value_t = 0)]
         first: u64,
     },
+    Advisories(advisories::AdvisoriesOptions),
     Release(release::ReleaseOptions),
     /// Run a long measurement; the machine should have nothing else to do
     #[command(subcommand)]
@@ -157,6 +159,7 @@ fn perform(task: &Task) -> Result<(), TaskError> {
         Task::Fuzz { seconds } => fuzz::run(&workspace, *seconds, steps),
         Task::CompareJmeter { seconds, first } => compare_jmeter::run(&workspace, *seconds, *first),
         Task::Generate => generate::write(&workspace),
+        Task::Advisories(options) => advisories::run(&workspace, options),
         Task::Release(options) => release::release(&workspace, options),
         Task::Bench(Bench::Limit { scenario, seeds }) => {
             bench::limit::bench(&workspace, scenario, *seeds)

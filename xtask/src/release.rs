@@ -1,14 +1,17 @@
 //! `cargo xtask release`: everything that users install, from one commit.
 //!
-//! A static program for each kind of processor; with completions, man pages and the licences of
-//! all dependencies as an archive and as a Debian package; an image from scratch. At the end the
-//! package is unpacked into a place with nothing else in it, and the main job runs there.
+//! A static program for each kind of processor; with completions, man pages, the licences of all
+//! dependencies and a software bill of materials as an archive and as a Debian package; an image
+//! from scratch. At the end the package is unpacked into a place with nothing else in it, and the
+//! main job runs there.
 
 mod bare;
 mod image;
 mod licences;
+mod linked;
 mod package;
 mod processor;
+mod sbom;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,6 +25,7 @@ use crate::needs::{DPKG_DEB, IP, UNSHARE, provide};
 use crate::process::{cargo, output, run};
 use crate::steps::spoken;
 use crate::workspace::Workspace;
+use linked::Linked;
 use processor::Processor;
 
 /// Where the repository is, until a release says it.
@@ -29,6 +33,10 @@ const PLACEHOLDER: &str = "https://example.invalid/weir";
 /// The processors that a program is built for unless others are named.
 const TARGETS: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
 const PROFILE: &str = "dist";
+/// The licences of all dependencies.
+pub(super) const LICENCES: &str = "THIRD-PARTY.txt";
+/// The software bill of materials.
+pub(super) const BILL: &str = "weir.cdx.json";
 
 /// Build what users install: static programs, archives, Debian packages, an image
 #[derive(Debug, Args)]
@@ -47,7 +55,7 @@ pub(super) struct Built {
     pub(super) program: PathBuf,
     pub(super) version: String,
     pub(super) repository: String,
-    /// Completions, man pages, licences.
+    /// Licences and the bill of materials.
     pub(super) beside: PathBuf,
 }
 
@@ -112,10 +120,13 @@ fn build(
     let program = program.join("weir");
     let beside = place.join(format!("beside-{target}"));
     fs::create_dir_all(&beside).map_err(TaskError::file("write", &beside))?;
-    let licences = licences::of_dependencies(root, target)?;
-    write(&beside.join("THIRD-PARTY.txt"), &licences)?;
     // The workspace has one version.
     let version = env!("CARGO_PKG_VERSION").to_owned();
+    let linked = Linked::read(root, target)?;
+    write(&beside.join(LICENCES), &licences::of_dependencies(&linked)?)?;
+    let (locked, vendored) = sbom::read(root)?;
+    let bill = sbom::of(&linked, &locked, &vendored, &version)?;
+    write(&beside.join(BILL), &bill)?;
     Ok(Built {
         processor,
         program,

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Built, copy, fresh, write};
+use super::{BILL, Built, LICENCES, copy, fresh, write};
 use crate::error::TaskError;
 use crate::process::{output, run};
 use crate::workspace::Workspace;
@@ -32,8 +32,9 @@ pub(super) fn archive(
     for text in ["LICENSE", "README.md", "CHANGELOG.md"] {
         copy(&workspace.root.join(text), &folder.join(text))?;
     }
-    let third = "THIRD-PARTY.txt";
-    copy(&built.beside.join(third), &folder.join(third))?;
+    for text in [LICENCES, BILL] {
+        copy(&built.beside.join(text), &folder.join(text))?;
+    }
     for (shell, _) in COMPLETIONS {
         let words = output(built.command().args(["completions", shell]))?;
         write(&folder.join("completions").join(shell), &words)?;
@@ -68,7 +69,7 @@ pub(super) fn debian(
     executable(&program)?;
     let doc = tree.join("usr/share/doc/weir");
     copy(&workspace.root.join("LICENSE"), &doc.join("copyright"))?;
-    for text in ["README.md", "CHANGELOG.md", "THIRD-PARTY.txt"] {
+    for text in ["README.md", "CHANGELOG.md", LICENCES, BILL] {
         copy(&from.join(text), &doc.join(text))?;
     }
     for (shell, to) in COMPLETIONS {
