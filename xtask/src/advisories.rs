@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
-use semver::{Version, VersionReq};
+use semver::VersionReq;
 use serde::Deserialize;
 
 use crate::error::TaskError;
+use crate::lock_file::{self, Locked};
 use crate::process::output;
 use crate::workspace::Workspace;
 
@@ -76,34 +77,16 @@ struct WrittenVersions {
     unaffected: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
-struct LockFile {
-    package: Vec<Locked>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Locked {
-    name: String,
-    version: Version,
-    /// None for the project's own packages.
-    source: Option<String>,
-}
-
 /// Compares every package of `Cargo.lock` with the copy.
 pub(crate) fn check(workspace: &Workspace) -> Result<(), TaskError> {
     let copy = workspace.root.join(COPY);
     let text = fs::read_to_string(&copy).map_err(TaskError::file("read", &copy))?;
     let (day, advisories) = read(&text)?;
-    let lock = workspace.root.join("Cargo.lock");
-    let lock = fs::read_to_string(&lock).map_err(TaskError::file("read", &lock))?;
-    let lock: LockFile = toml::from_str(&lock).map_err(|error| TaskError::Form {
-        what: "Cargo.lock".to_owned(),
-        why: error.to_string(),
-    })?;
-    let found = concerned(&advisories, &lock.package);
-    let packages = lock.package.iter().filter(|of| of.source.is_some()).count();
+    let packages = lock_file::read(&workspace.root)?;
+    let found = concerned(&advisories, &packages);
+    let foreign = packages.iter().filter(|of| of.source.is_some()).count();
     println!(
-        "{packages} packages, {} advisories as of {day}",
+        "{foreign} packages, {} advisories as of {day}",
         advisories.len()
     );
     for (advisory, package) in &found.told {
@@ -244,6 +227,8 @@ fn line(file: &Path, text: &str) -> Result<Option<String>, TaskError> {
 
 #[cfg(test)]
 mod tests {
+    use semver::Version;
+
     use super::*;
 
     const DATABASE: &str = "```toml\n[advisory]\nid = \"RUSTSEC-2023-0005\"\npackage = \"tokio\"\n\
@@ -255,6 +240,7 @@ mod tests {
             name: name.to_owned(),
             version: Version::parse(version).expect("a version"),
             source: Some("registry".to_owned()),
+            checksum: None,
         }
     }
 

@@ -19,6 +19,7 @@ mod compare_jmeter;
 mod error;
 mod fuzz;
 mod generate;
+mod lock_file;
 mod needs;
 mod process;
 mod release;

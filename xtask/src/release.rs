@@ -21,6 +21,7 @@ use std::time::Instant;
 use clap::Args;
 
 use crate::error::TaskError;
+use crate::lock_file;
 use crate::needs::{DPKG_DEB, IP, UNSHARE, provide};
 use crate::process::{cargo, output, run};
 use crate::steps::spoken;
@@ -124,7 +125,7 @@ fn build(
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let linked = Linked::read(root, target)?;
     write(&beside.join(LICENCES), &licences::of_dependencies(&linked)?)?;
-    let (locked, vendored) = sbom::read(root)?;
+    let (locked, vendored) = (lock_file::read(root)?, sbom::vendored(root)?);
     let bill = sbom::of(&linked, &locked, &vendored, &version)?;
     write(&beside.join(BILL), &bill)?;
     Ok(Built {

@@ -139,10 +139,10 @@ pub(super) mod tests {
 
     pub(crate) const METADATA: &str = r#"{
         "packages": [
-            {"id": "w", "name": "weir", "version": "1", "license": null, "license_file": null, "source": null, "manifest_path": "/w/Cargo.toml"},
-            {"id": "a", "name": "a", "version": "1", "license": "MIT/Apache-2.0", "license_file": null, "source": "r", "manifest_path": "/a/Cargo.toml"},
-            {"id": "b", "name": "b", "version": "1", "license": "MIT", "license_file": null, "source": "r", "manifest_path": "/b/Cargo.toml"},
-            {"id": "t", "name": "t", "version": "1", "license": "MIT", "license_file": null, "source": "r", "manifest_path": "/t/Cargo.toml"}
+            {"id": "w", "name": "weir", "version": "1.0.0", "license": null, "license_file": null, "source": null, "manifest_path": "/w/Cargo.toml"},
+            {"id": "a", "name": "a", "version": "1.0.0", "license": "MIT/Apache-2.0", "license_file": null, "source": "r", "manifest_path": "/a/Cargo.toml"},
+            {"id": "b", "name": "b", "version": "1.0.0", "license": "MIT", "license_file": null, "source": "r", "manifest_path": "/b/Cargo.toml"},
+            {"id": "t", "name": "t", "version": "1.0.0", "license": "MIT", "license_file": null, "source": "r", "manifest_path": "/t/Cargo.toml"}
         ],
         "resolve": {"nodes": [
             {"id": "w", "deps": [

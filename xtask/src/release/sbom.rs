@@ -5,49 +5,32 @@
 //! the package as it was fetched, and what each of them needs.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::linked::{Linked, PROGRAM, Package};
 use crate::error::TaskError;
-
-#[derive(Debug, Deserialize)]
-struct LockFile {
-    package: Vec<Locked>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Locked {
-    name: String,
-    version: String,
-    /// None for the project's own packages.
-    checksum: Option<String>,
-}
+use crate::lock_file::Locked;
 
 /// The bill as JSON; `vendored` is what `VERSION.md` says beside the library that is no package.
 pub(super) fn of(
     linked: &Linked,
-    lock_file: &str,
+    locked: &[Locked],
     vendored: &str,
     version: &str,
 ) -> Result<String, TaskError> {
-    let locked: LockFile = toml::from_str(lock_file).map_err(|error| TaskError::Form {
-        what: "Cargo.lock".to_owned(),
-        why: error.to_string(),
-    })?;
-    let checksums: BTreeMap<(&str, &str), &str> = locked
-        .package
+    let checksums: BTreeMap<(&str, String), &str> = locked
         .iter()
         .filter_map(|package| {
             let checksum = package.checksum.as_deref()?;
-            Some(((&*package.name, &*package.version), checksum))
+            Some(((&*package.name, package.version.to_string()), checksum))
         })
         .collect();
     let mut components: Vec<Value> = Vec::new();
     for package in linked.foreign() {
-        let checksum = checksums.get(&(&*package.name, &*package.version));
+        let checksum = checksums.get(&(&*package.name, package.version.clone()));
         let Some(checksum) = checksum else {
             return Err(TaskError::Form {
                 what: "Cargo.lock".to_owned(),
@@ -130,42 +113,44 @@ fn uplot(vendored: &str) -> Result<Value, TaskError> {
     }))
 }
 
-/// The files that the bill is made of.
-pub(super) fn read(root: &Path) -> Result<(String, String), TaskError> {
-    let read = |path: &Path| std::fs::read_to_string(path).map_err(TaskError::file("read", path));
-    let vendored = root.join("crates/report/assets/uplot/VERSION.md");
-    Ok((read(&root.join("Cargo.lock"))?, read(&vendored)?))
+/// What stands beside the library that is no package.
+pub(super) fn vendored(root: &Path) -> Result<String, TaskError> {
+    let path = root.join("crates/report/assets/uplot/VERSION.md");
+    fs::read_to_string(&path).map_err(TaskError::file("read", &path))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::linked::tests::METADATA;
     use super::*;
+    use crate::lock_file;
 
     const LOCK: &str = "version = 4\n\
-        [[package]]\nname = \"a\"\nversion = \"1\"\nchecksum = \"aa\"\n\
-        [[package]]\nname = \"b\"\nversion = \"1\"\nchecksum = \"bb\"\n\
-        [[package]]\nname = \"weir\"\nversion = \"1\"\n";
+        [[package]]\nname = \"a\"\nversion = \"1.0.0\"\nchecksum = \"aa\"\n\
+        [[package]]\nname = \"b\"\nversion = \"1.0.0\"\nchecksum = \"bb\"\n\
+        [[package]]\nname = \"weir\"\nversion = \"1.0.0\"\n";
 
     #[test]
     fn a_bill_has_every_package_with_its_checksum_and_its_needs() {
         let linked = Linked::of(METADATA).expect("metadata");
-        let bill = of(&linked, LOCK, "uPlot 1.6.32, MIT", "0.1.0").expect("a bill");
+        let lock = |text: &str| lock_file::of(text).expect("a lock file");
+        let locked = lock(LOCK);
+        let bill = of(&linked, &locked, "uPlot 1.6.32, MIT", "0.1.0").expect("a bill");
         let bill: Value = serde_json::from_str(&bill).expect("JSON");
         let a = &bill["components"][0];
-        assert_eq!(a["purl"], "pkg:cargo/a@1");
+        assert_eq!(a["purl"], "pkg:cargo/a@1.0.0");
         assert_eq!(a["licenses"][0]["expression"], "MIT OR Apache-2.0");
         assert_eq!(a["hashes"][0]["content"], "aa");
         assert_eq!(bill["components"][2]["purl"], "pkg:npm/uplot@1.6.32");
         assert_eq!(bill["dependencies"][0]["ref"], "weir@0.1.0");
-        assert_eq!(bill["dependencies"][1]["dependsOn"][0], "pkg:cargo/b@1");
+        assert_eq!(bill["dependencies"][1]["dependsOn"][0], "pkg:cargo/b@1.0.0");
         // One that was never fetched from a registry has nothing to compare with.
-        let unlocked = LOCK.replace("checksum = \"bb\"\n", "");
+        let unlocked = lock(&LOCK.replace("checksum = \"bb\"\n", ""));
         let refused = of(&linked, &unlocked, "uPlot 1.6.32", "0.1.0").expect_err("no checksum");
         assert!(
-            refused.to_string().contains("b 1 has no checksum"),
+            refused.to_string().contains("b 1.0.0 has no checksum"),
             "{refused}"
         );
-        assert!(of(&linked, LOCK, "no number", "0.1.0").is_err());
+        assert!(of(&linked, &locked, "no number", "0.1.0").is_err());
     }
 }
