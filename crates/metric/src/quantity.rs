@@ -151,7 +151,12 @@ impl Quantity {
             .find(|(known, _)| *known == spelling)
             .map(|(_, unit)| *unit)
             .ok_or_else(|| QuantityError::Unit(spelling.to_owned()))?;
-        Ok(Self { number, unit })
+        let quantity = Self { number, unit };
+        // Hundreds of digits are no number to calculate with.
+        if !quantity.base().is_finite() {
+            return Err(QuantityError::Number(text.to_owned()));
+        }
+        Ok(quantity)
     }
 }
 
@@ -267,6 +272,10 @@ mod tests {
             Err(QuantityError::Unit("parsecs".into()))
         );
         assert!(Quantity::parse("1.2.3").is_err());
+        let (long, largest) = ("9".repeat(400), "9".repeat(308));
+        for endless in [format!("{long}/s"), long, format!("{largest} GiB")] {
+            assert!(Quantity::parse(&endless).is_err());
+        }
         assert!(parse_duration("5 %").is_err());
         assert!(parse_duration("-5 s").is_err());
         assert!(parse_share("5").is_err());
