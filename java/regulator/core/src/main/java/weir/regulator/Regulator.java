@@ -156,9 +156,7 @@ public final class Regulator {
                 probe.seesWorker();
                 under.targets.began(classIndex, permit.admitted());
             }
-            for (WaitListener listener : listeners) {
-                listener.waited(of.name, permit.waitedNs());
-            }
+            tell(of.name, permit.waitedNs());
             long deadlineNs = of.deadlineNs;
             work = new Work(this, under.pauses(classIndex), permit.arrived(), permit.admitted(), deadlineNs);
         }
@@ -190,6 +188,17 @@ public final class Regulator {
     /** Tells somebody what each admitted request waits, from now on and for as long as the regulator lasts. */
     public void listen(WaitListener listener) {
         listeners.add(Objects.requireNonNull(listener, "listener"));
+    }
+
+    /** A listener that fails loses what it was told, and nothing else: the request has its place already, and has to give it back. */
+    private void tell(String serviceClass, long waitedNs) {
+        for (WaitListener listener : listeners) {
+            try {
+                listener.waited(serviceClass, waitedNs);
+            } catch (RuntimeException e) {
+                LOGGER.log(Level.WARNING, "a listener to waits failed: " + e);
+            }
+        }
     }
 
     private void readCpu() {

@@ -63,6 +63,29 @@ class RegulatorTest {
         assertEquals(1000, regulator.seen("heavy").finished);
     }
 
+    @Test
+    void aListenerThatFailsCostsNoPlace() throws InterruptedException {
+        Regulator regulator = regulator(Map.of("class.heavy.urls", "/heavy", "class.heavy.concurrency", "1"));
+        List<Long> waits = new ArrayList<>();
+        regulator.listen((serviceClass, nanos) -> {
+            throw new IllegalStateException("of " + serviceClass);
+        });
+        regulator.listen((serviceClass, nanos) -> waits.add(nanos));
+        Logger logger = Logger.getLogger("weir.regulator");
+        logger.setLevel(java.util.logging.Level.OFF);
+        try {
+            for (int request = 0; request < 3; request++) {
+                Entry entry = regulator.enter("/heavy");
+                assertTrue(entry.isAdmitted());
+                assertTrue(entry.finish(Kind.COMPLETED));
+            }
+        } finally {
+            logger.setLevel(null);
+        }
+        assertEquals(List.of(0L, 0L, 0L), waits);
+        assertEquals(0, regulator.inFlight());
+    }
+
     private static void enterOnce(Regulator regulator, AtomicInteger inFlight, AtomicInteger most) {
         try {
             Entry entry = regulator.enter("/heavy");
