@@ -28,8 +28,6 @@ public final class RegulatorMetrics implements MeterBinder {
     public static final String WAIT = "weir.regulator.wait";
 
     private final Regulator regulator;
-    /** By name and tags. Micrometer itself keeps weak references only. */
-    private final Map<String, Metric> bound = new ConcurrentHashMap<>();
 
     /** The meters of the regulator that filters and checkpoints use. */
     public RegulatorMetrics() {
@@ -43,8 +41,10 @@ public final class RegulatorMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        bindNew(registry);
-        Gauge.builder(METERS, this, of -> of.bindNew(registry))
+        // By name and tags. Micrometer itself keeps weak references only.
+        Map<String, Metric> bound = new ConcurrentHashMap<>();
+        bindNew(bound, registry);
+        Gauge.builder(METERS, bound, of -> bindNew(of, registry))
                 .description("Meters of the regulator; reading it adds those that are new")
                 .strongReference(true)
                 .register(registry);
@@ -62,7 +62,7 @@ public final class RegulatorMetrics implements MeterBinder {
     }
 
     /** Binds what is not bound yet, and counts all. */
-    private int bindNew(MeterRegistry registry) {
+    private int bindNew(Map<String, Metric> bound, MeterRegistry registry) {
         for (Metric metric : regulator.metrics()) {
             if (bound.putIfAbsent(metric.toString(), metric) == null) {
                 bind(metric, registry);

@@ -61,4 +61,14 @@ class RegulatorMetricsTest {
         assertNotNull(registry.find("weir.regulator.checkpoint.pauses").tag("checkpoint", "export").functionCounter());
         assertNotNull(registry.find("weir.regulator.promise.kept").tag("class", "light").gauge());
     }
+
+    @Test
+    void eachRegistryHasAllMeters() {
+        RegulatorMetrics metrics = new RegulatorMetrics(regulator);
+        metrics.bindTo(registry);
+        MeterRegistry second = new SimpleMeterRegistry();
+        metrics.bindTo(second);
+        assertEquals(registry.getMeters().size(), second.getMeters().size());
+        assertNotNull(second.find("weir.regulator.requests.finished").tag("class", "heavy").functionCounter());
+    }
 }
