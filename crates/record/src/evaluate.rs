@@ -81,14 +81,10 @@ pub fn evaluate(
     let whole = window.start..window.start + length_s.floor().max(1.0) as usize;
     let counts = recording.counts(window.clone(), None);
     let histogram = recording.histograms.merged(window.clone(), None)?;
-    let mut intervals = BTreeMap::new();
-    let throughput = recording.series(names::THROUGHPUT, whole.clone());
-    put_mean(
-        &mut intervals,
-        "throughput_per_s",
-        throughput.as_deref(),
-        1.0,
-    );
+    let each_second = recording.series(names::THROUGHPUT, whole.clone());
+    let each_second = each_second.as_deref();
+    let samples = (&counts, &histogram, each_second);
+    let mut intervals = intervals_of_samples(recording, &window, None, samples)?;
     let cpu = recording.series(names::CPU, window.clone());
     put_mean(&mut intervals, "cpu", cpu.as_deref(), 1.0);
     let response = recording.series(names::RESPONSE_MEAN, window.clone());
@@ -98,10 +94,6 @@ pub fn evaluate(
         response.as_deref(),
         1e3,
     );
-    put_quantiles(&mut intervals, recording, window.clone(), None, &histogram)?;
-    if let Ok(share) = proportion(counts.failed, counts.completed, CONFIDENCE) {
-        intervals.insert("errors.share".to_owned(), share);
-    }
     let mut signals = window_means(&recording.timeline, window.clone());
     put_cpus(&mut signals, context);
     put_arrivals(&mut signals, recording, &window);
@@ -320,6 +312,23 @@ const QUANTILES: [(&str, f64); 5] = [
     ("p999", 0.999),
 ];
 
+/// The intervals of what is known of samples, of a label or of all: of their rate, by how many
+/// ended in each second, of their response times and of the share that failed.
+fn intervals_of_samples(
+    recording: &Recording,
+    window: &Range<usize>,
+    label: Option<&str>,
+    (counts, histogram, each_second): (&Counts, &Histogram<u64>, Option<&[f64]>),
+) -> Result<BTreeMap<String, Estimate>, HistogramError> {
+    let mut intervals = BTreeMap::new();
+    put_mean(&mut intervals, "throughput_per_s", each_second, 1.0);
+    put_quantiles(&mut intervals, recording, window.clone(), label, histogram)?;
+    if let Ok(share) = proportion(counts.failed, counts.completed, CONFIDENCE) {
+        intervals.insert("errors.share".to_owned(), share);
+    }
+    Ok(intervals)
+}
+
 fn put_quantiles(
     intervals: &mut BTreeMap<String, Estimate>,
     recording: &Recording,
@@ -415,13 +424,9 @@ fn classes(
             intervals: BTreeMap::new(),
         };
         if classes.len() < CLASSES_WITH_INTERVALS {
-            let of = &mut class.intervals;
             let each_second = completed_each_second(recording, whole.clone(), label);
-            put_mean(of, "throughput_per_s", Some(&each_second), 1.0);
-            put_quantiles(of, recording, window.clone(), Some(label), &histogram)?;
-            if let Ok(share) = proportion(counts.failed, counts.completed, CONFIDENCE) {
-                of.insert("errors.share".to_owned(), share);
-            }
+            let samples = (&counts, &histogram, Some(each_second.as_slice()));
+            class.intervals = intervals_of_samples(recording, window, Some(label), samples)?;
         }
         classes.insert(label.to_owned(), class);
     }
