@@ -223,9 +223,22 @@ impl Admission {
         spent
     }
 
+    /// Time that requests of each class have spent here until now, in the order of the rules.
+    pub fn spent_by_class(&self, now: Moment) -> Vec<Spent> {
+        let time = now.since(self.now);
+        let classes = self.order.iter().map(|class| &self.classes[*class]);
+        classes.map(|class| class.spent_after(time)).collect()
+    }
+
     /// Time does not go backwards.
     fn advance(&mut self, now: Moment) -> Moment {
         self.spent = self.spent(now);
+        let time = now.since(self.now);
+        if !time.is_zero() {
+            for class in &mut self.classes {
+                class.spent = class.spent_after(time);
+            }
+        }
         self.now = self.now.max(now);
         self.now
     }

@@ -8,7 +8,7 @@ use crate::limits::{Adaptive, Goal};
 use crate::moment::Moment;
 use crate::promise::Kept;
 use crate::rules::{ClassRules, Concurrency, Rules};
-use crate::seen::Counts;
+use crate::seen::{Counts, Spent};
 use crate::standing::Standing;
 use crate::waiting::Line;
 
@@ -45,6 +45,8 @@ pub(crate) struct Class {
     pub(crate) max_wait: Duration,
     pub(crate) max_queue: usize,
     pub(crate) counts: Counts,
+    /// Up to the time of the last call.
+    pub(crate) spent: Spent,
     pub(crate) response: MeanResponse,
 }
 
@@ -62,6 +64,7 @@ impl Class {
             max_wait: Duration::ZERO,
             max_queue: 0,
             counts: Counts::default(),
+            spent: Spent::default(),
             response: MeanResponse::default(),
         };
         class.set_rules(of, rules, now);
@@ -81,6 +84,13 @@ impl Class {
         self.cap.set_rules(concurrency, now);
         self.max_wait = longest_wait(of, rules);
         self.max_queue = of.max_queue.unwrap_or(usize::MAX);
+    }
+
+    /// Time that its requests have spent here, so long after the last call.
+    pub(crate) fn spent_after(&self, time: Duration) -> Spent {
+        let mut spent = self.spent;
+        spent.add(self.cap.in_flight(), self.line.len(), time);
+        spent
     }
 
     /// Whether the class's own caps let one more through.

@@ -2,8 +2,8 @@
 //!
 //! Parts of names in capitals stand for what differs from target to target: `PORT` for a port
 //! number (or `gate` for the port of a gateway in front of the target), `STAGE` for the name of a
-//! stage (`gate`, `backlog`, `connections`, `request-queue`, `threads`, `pool.NAME`, `database`),
-//! `GROUP` for what a pool's threads are called, `OWN` for any name.
+//! stage (`gate`, `gate.CLASS`, `backlog`, `connections`, `request-queue`, `threads`, `pool.NAME`,
+//! `database`), `GROUP` for what a pool's threads are called, `OWN` for any name.
 
 use crate::names;
 use crate::signal::Better::{self, Less, More, Neither};
@@ -73,7 +73,8 @@ fn fills(place: &str, filled: &str) -> bool {
     }
 }
 
-/// Whether a name is that of a stage. Others are passed over: they could pass for other signals.
+/// Whether a name is that of a stage, or of the part of a gateway that a class of requests passes.
+/// Others are passed over: they could pass for other signals.
 fn is_stage(name: &str) -> bool {
     const STAGES: [&str; 6] = [
         "gate",
@@ -83,7 +84,8 @@ fn is_stage(name: &str) -> bool {
         "threads",
         "database",
     ];
-    STAGES.contains(&name) || name.strip_prefix("pool.").is_some_and(is_plain)
+    let is_part = |whole| name.strip_prefix(whole).is_some_and(is_plain);
+    STAGES.contains(&name) || is_part("pool.") || is_part("gate.")
 }
 
 fn is_plain(name: &str) -> bool {

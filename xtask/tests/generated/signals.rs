@@ -18,11 +18,12 @@ measured window. A signal that could not be read is absent, never 0; a second th
 is missing, never filled in.
 
 `PORT` stands for a port number, or `gate` for the port of a gateway in front. `STAGE` stands for
-the name of a stage: `gate`, `backlog`, `connections`, `request-queue`, `threads`, `pool.NAME`,
-`database`. `GROUP` stands for what the threads of a pool are called, `OWN` for any name. Units are
-written as in UCUM: `1` is a share of one, `By` bytes, `{cpu}` CPU seconds per second. Reports show
-shares in percent with one decimal (two below 1 %), everything else with three significant digits.
-`better` says which way a figure gets better: it decides which of two cases a sweep calls the best.
+the name of a stage: `gate`, `gate.CLASS`, `backlog`, `connections`, `request-queue`, `threads`,
+`pool.NAME`, `database`. `GROUP` stands for what the threads of a pool are called, `OWN` for any
+name. Units are written as in UCUM: `1` is a share of one, `By` bytes, `{cpu}` CPU seconds per
+second. Reports show shares in percent with one decimal (two below 1 %), everything else with three
+significant digits. `better` says which way a figure gets better: it decides which of two cases a
+sweep calls the best.
 
 ## What the watch reads
 ";

@@ -47,6 +47,26 @@ fn a_class_that_is_full_holds_nobody_else_back() {
     assert!(driver.waits(heavy) && driver.is_admitted(light));
 }
 
+/// Both in flight for 10 ms, then a second heavy one waits for 20 ms.
+#[test]
+fn time_spent_is_told_of_each_class() {
+    let mut driver = Driver::new(&light_and_heavy());
+    let (light, heavy) = (driver.arrive(0), driver.arrive(1));
+    driver.go(Duration::from_millis(10));
+    driver.finish(light);
+    let second = driver.arrive(1);
+    driver.go(Duration::from_millis(20));
+    driver.finish(heavy);
+    assert!(driver.is_admitted(second));
+    driver.go(Duration::from_millis(5));
+    let spent = driver.admission.spent_by_class(driver.now);
+    let spent: Vec<_> = spent
+        .iter()
+        .map(|class| (class.in_flight.as_millis(), class.waiting.as_millis()))
+        .collect();
+    assert_eq!(spent, [(10, 0), (10 + 20 + 5, 20)]);
+}
+
 #[test]
 fn each_class_has_its_own_rate() {
     let mut rules = light_and_heavy();
