@@ -26,6 +26,8 @@ const WITHOUT_PORT: [&str; 1] = ["BindException"];
 const UNKNOWN_HOST: [&str; 1] = ["UnknownHostException"];
 /// Kinds of server whose memory nobody collects.
 const WITHOUT_COLLECTOR: [&str; 3] = ["httpd", "nginx", "builtin"];
+/// A gateway in front of the server.
+pub(crate) const GATE: &str = "gate";
 /// The connections that a server has.
 pub(crate) const CONNECTIONS: &str = "connections";
 
@@ -250,6 +252,16 @@ impl Evidence {
         let mut stages: Vec<String> = named.collect::<BTreeSet<_>>().into_iter().collect();
         stages.sort_by_key(|stage| stage_place(stage));
         stages
+    }
+
+    /// The parts of a gateway that classes of requests pass, each with a limit of its own: what
+    /// holds them, where it has none over all.
+    pub(crate) fn capped_classes(&self) -> Vec<String> {
+        if self.limit(GATE).is_some() {
+            return Vec::new();
+        }
+        let limits = self.named("gate.", ".limit");
+        limits.map(|(class, _)| format!("{GATE}.{class}")).collect()
     }
 
     /// The limit of a stage: as it was read, else as the target was found.

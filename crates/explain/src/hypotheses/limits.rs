@@ -3,7 +3,7 @@
 use weir_metric::is_pool;
 use weir_record::{Doing, are_most};
 
-use crate::evidence::{CONNECTIONS, Evidence};
+use crate::evidence::{CONNECTIONS, Evidence, GATE};
 use crate::hypotheses::{cpu, waiting_test};
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
 use crate::threshold::{
@@ -36,11 +36,7 @@ enum Behind<'w> {
 /// `behind` is whether something inside the server was found that holds up requests which have
 /// their place already: a stage in front of it is full then because of that.
 pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
-    let stages: Vec<Stage> = evidence
-        .stages()
-        .into_iter()
-        .filter_map(|name| stage(evidence, name))
-        .collect();
+    let stages = stages(evidence);
     let cpu_full = cpu::holds(evidence);
     // The innermost one is what the others wait behind.
     let innermost = stages.iter().rfind(|stage| stage.holds() == Some(true));
@@ -104,9 +100,8 @@ pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
 /// Threads or connections that are all taken while requests wait for one: how many are taken, and
 /// how many wait. The innermost such stage, unless a pool or a cap on the rate is further in.
 pub(crate) fn all_taken(evidence: &Evidence) -> Option<(f64, f64)> {
-    let stages = evidence.stages().into_iter();
-    let innermost = stages
-        .filter_map(|name| stage(evidence, name))
+    let innermost = stages(evidence)
+        .into_iter()
         .rfind(|stage| stage.holds() == Some(true) && !stage.refuses())
         .filter(|stage| !stage.is_by_itself())?;
     let taken = evidence.signal(&format!("{}.occupancy", innermost.name))?;
@@ -133,6 +128,19 @@ impl Stage {
     fn refuses(&self) -> bool {
         self.refuses.as_ref().is_some_and(Test::speaks)
     }
+}
+
+/// What is known of each stage, innermost last. Of a gateway that holds classes of requests one by
+/// one, each is a stage; the one with most that wait is the last of them.
+fn stages(evidence: &Evidence) -> Vec<Stage> {
+    let mut classes = evidence.capped_classes();
+    let waiting = |class: &String| evidence.waiting(class).unwrap_or(0.0);
+    classes.sort_by(|a, b| waiting(a).total_cmp(&waiting(b)));
+    let names = evidence.stages().into_iter();
+    let names = names.filter(|name| name != GATE || classes.is_empty());
+    let names: Vec<String> = classes.iter().cloned().chain(names).collect();
+    let known = names.into_iter().filter_map(|name| stage(evidence, name));
+    known.collect()
 }
 
 fn stage(evidence: &Evidence, name: String) -> Option<Stage> {
@@ -496,6 +504,42 @@ mod tests {
         let below = [capped.as_slice(), &[("gate.entries", 30.0)]].concat();
         let found = limits(&evidence(&below), None);
         assert_eq!(found.verdict, Verdict::NotSupported, "{found:#?}");
+    }
+
+    /// E1 with 60 users behind a cap for each kind of request.
+    #[test]
+    fn a_class_of_a_gateway_holds_what_waits_for_it() {
+        let capped = [
+            ("gate.waiting", 19.6),
+            ("gate.occupancy", 33.0),
+            ("gate.db-heavy.waiting", 8.9),
+            ("gate.db-heavy.occupancy", 19.0),
+            ("gate.db-heavy.limit", 19.0),
+            ("gate.cpu-heavy.waiting", 10.7),
+            ("gate.cpu-heavy.occupancy", 13.9),
+            ("gate.cpu-heavy.limit", 14.0),
+            ("threads.occupancy", 33.0),
+            ("threads.limit", 200.0),
+            ("request-queue.waiting", 0.0),
+        ];
+        let found = limits(&evidence(&capped), None);
+        assert_eq!(found.verdict, Verdict::Supported, "{found:#?}");
+        let says = "`gate.cpu-heavy` (limit 14.0) was full, and 10.7 requests waited";
+        assert!(found.says.contains(says), "{}", found.says);
+        let mut free = capped;
+        for (_, limit) in free
+            .iter_mut()
+            .filter(|(name, _)| name.contains("heavy.limit"))
+        {
+            *limit = 200.0;
+        }
+        let found = limits(&evidence(&free), None);
+        assert_eq!(found.verdict, Verdict::NotSupported, "{found:#?}");
+        // One class is held, the other is not.
+        let one = [&capped[..5], &capped[8..]].concat();
+        let found = limits(&evidence(&one), None);
+        assert_eq!(found.verdict, Verdict::Supported, "{found:#?}");
+        assert!(found.says.contains("`gate.db-heavy`"), "{}", found.says);
     }
 
     #[test]
