@@ -13,7 +13,7 @@ use weir_record::{Held, RequirementCheck, TargetFacts, TrialRecord};
 use weir_stats::{Estimate, mean_of_independent};
 
 use crate::search::root::CONFIDENCE;
-use crate::settings::{BACKLOG, CONNECTIONS, REQUEST_QUEUE, THREADS};
+use crate::settings::{BACKLOG, CONNECTIONS, GATE, REQUEST_QUEUE, THREADS, in_server};
 
 /// The users of the check over those of the answer.
 pub(crate) const SURPLUS: f64 = 1.5;
@@ -40,25 +40,28 @@ pub(crate) struct Expected {
     pub(crate) throughput_per_s: f64,
     /// Mean think time of a user.
     pub(crate) think_s: f64,
-    /// A trial with one thread more that exceeded the CPU's goal: then no whole number of threads
-    /// keeps more than this one does.
+    /// A trial with one place more that exceeded the CPU's goal: then no whole number of them keeps
+    /// more than this one does.
     pub(crate) one_more: Option<OneMore>,
 }
 
-/// A trial with one thread more than another.
+/// A trial with one place more than another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct OneMore {
-    pub(crate) threads: u32,
+    pub(crate) places: u32,
+    /// What the places are: threads, or requests that a gateway lets in.
+    pub(crate) noun: &'static str,
     pub(crate) cpu: f64,
     pub(crate) trial: u32,
 }
 
 impl OneMore {
-    /// What is said of a bound that needs more than the largest whole number of threads keeps.
+    /// What is said of a bound that needs more than the largest whole number of places keeps.
     fn says(self, bound: &str) -> String {
         format!(
-            "{bound}, or the most that whole threads keep: with {} the CPU is {:.1} % (trial {})",
-            self.threads,
+            "{bound}, or the most that whole {} keep: with {} the CPU is {:.1} % (trial {})",
+            self.noun,
+            self.places,
             self.cpu * 100.0,
             self.trial
         )
@@ -96,6 +99,9 @@ pub(crate) fn judge(trials: &[&TrialRecord], expected: &Expected, facts: &Target
             .iter()
             .filter_map(|stage| nobody_waits(trials, &stage.name)),
     );
+    if is_gated(trials) {
+        requirements.push(gate::nobody_turned_away(trials));
+    }
     requirements.extend(surplus(trials, expected));
     held(trials, requirements, facts)
 }
@@ -150,7 +156,7 @@ fn cpu(trials: &[&TrialRecord], expected: &Expected) -> RequirementCheck {
     as_near_as_threads_allow(check, is_below, expected)
 }
 
-/// A bound from below that the most threads within the goal miss is met: nothing would keep more.
+/// A bound from below that the most places within the goal miss is met: nothing would keep more.
 fn as_near_as_threads_allow(
     check: RequirementCheck,
     is_below: bool,
@@ -166,7 +172,7 @@ fn as_near_as_threads_allow(
     }
 }
 
-/// Whether only the CPU or the throughput is missed, and from below: a thread more could help.
+/// Whether only the CPU or the throughput is missed, and from below: a place more could help.
 pub(crate) fn could_keep_more(
     trials: &[&TrialRecord],
     expected: &Expected,
@@ -240,37 +246,48 @@ fn nobody_waits(trials: &[&TrialRecord], stage: &str) -> Option<RequirementCheck
     ))
 }
 
-/// Who is neither in a thread nor thinking waits in front of the threads.
+/// Whether there is a gateway in front of the server.
+fn is_gated(trials: &[&TrialRecord]) -> bool {
+    trials.iter().any(|trial| trial.waiting(GATE).is_some())
+}
+
+/// Who is neither in the server nor thinking waits in front of its threads.
 fn surplus(trials: &[&TrialRecord], expected: &Expected) -> Option<RequirementCheck> {
     let value = mean(trials, waiting_in_front)?;
     let foretold = mean(trials, |trial| {
         let thinking = laws::number_present(trial.throughput_per_s, expected.think_s);
-        Some(f64::from(trial.population) - trial.occupancy(THREADS)? - thinking)
+        Some(f64::from(trial.population) - in_server(trial)? - thinking)
     })?;
     let tolerance = SURPLUS_REQUESTS.max(SURPLUS_SHARE * foretold.abs());
     let seen = Some(Seen::without_interval(value));
+    let place = if is_gated(trials) {
+        "in the gate and behind it in front of the threads"
+    } else {
+        "in front of the threads"
+    };
     Some(check(
         SignalUnit::Number,
-        format!(
-            "{foretold:.1} ± {tolerance:.1} requests wait in front of the threads: users − busy − thinking"
-        ),
+        format!("{foretold:.1} ± {tolerance:.1} requests wait {place}: users − busy − thinking"),
         seen,
         &[foretold - tolerance, foretold + tolerance],
         |value| (value - foretold).abs() <= tolerance,
     ))
 }
 
-/// Requests in front of the threads: in the queue, in the backlog, waiting for a connection.
+/// Requests in front of the threads: in a gateway, in the queue, in the backlog, waiting for a
+/// connection.
 pub(crate) fn waiting_in_front(trial: &TrialRecord) -> Option<f64> {
+    let gate = trial.waiting(GATE);
     let queue = trial
         .waiting(REQUEST_QUEUE)
         .or_else(|| trial.occupancy(REQUEST_QUEUE))
-        .or_else(|| trial.waiting(THREADS))?;
+        .or_else(|| trial.waiting(THREADS))
+        .or_else(|| gate.map(|_| 0.0))?;
     let outside = trial
         .occupancy(BACKLOG)
         .or_else(|| trial.waiting(CONNECTIONS))
         .unwrap_or(0.0);
-    Some(queue + outside)
+    Some(gate.unwrap_or(0.0) + queue + outside)
 }
 
 fn check(

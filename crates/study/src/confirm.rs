@@ -7,6 +7,7 @@ use crate::file::FindSpec;
 use crate::raise;
 use crate::search::USERS;
 use crate::search::users::Users;
+use crate::settings::classes::Classes;
 use crate::settings::{Demand, Front, Settings, ThreadSearch};
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 
@@ -17,11 +18,11 @@ pub(crate) const CONFIRM_MAX: usize = 5;
 const NEAR_MISS_TRIALS: usize = 3;
 /// More trials that they get where no other settings hold, at most.
 pub(crate) const NEAR_MISS_MORE: usize = NEAR_MISS_TRIALS - 1;
-/// And one of a thread more, which holds or shows that no whole number of threads keeps more.
+/// And one of a place more, which holds or shows that no whole number of them keeps more.
 pub(crate) const ONE_MORE: usize = 1;
 /// The fitted CPU may exceed the goal by this without another trial.
 const FITTED_ABOVE: f64 = 0.0075;
-/// Threads are chosen to keep this share of the answer's CPU, so that the check's 97 % of its
+/// Places are chosen to keep this share of the answer's CPU, so that the check's 97 % of its
 /// throughput are met with something to spare.
 const KEEP: f64 = 0.98;
 
@@ -36,6 +37,15 @@ pub(crate) struct AnswerPoint {
     pub(crate) think_s: f64,
 }
 
+/// What holds the flow.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Hold {
+    /// The server's limit on threads, with what belongs to it.
+    Threads,
+    /// A cap for each class of requests in the gateway in front; the server stays as it is.
+    Classes(Classes),
+}
+
 /// Settings with their check.
 #[derive(Debug, Clone)]
 pub(crate) struct Confirmed {
@@ -45,28 +55,29 @@ pub(crate) struct Confirmed {
 
 /// One trial of a proposal.
 struct Attempt {
-    threads: u32,
+    places: u32,
     settings: Settings,
     record: TrialRecord,
 }
 
 /// All that were tried under the users of the check.
 struct Attempts {
+    hold: Hold,
     users: u32,
     expected: Expected,
     facts: TargetFacts,
     all: Vec<Attempt>,
 }
 
-/// Tries thread limits under half as many users again until one holds. Nothing is learned when no
-/// number of threads keeps the CPU at the goal; what was learned stays when a trial stops the
-/// study.
+/// Tries limits under half as many users again until one holds. Nothing is learned when no number
+/// of requests in the server keeps the CPU at the goal; what was learned stays when a trial stops
+/// the study.
 pub(crate) fn confirm(
     spec: &FindSpec,
     trials: &mut Trials<'_>,
+    hold: Hold,
     mut demand: Demand,
-    goal: f64,
-    at: &AnswerPoint,
+    (goal, at): (f64, &AnswerPoint),
     learned: &mut Option<Confirmed>,
 ) -> Result<(), Stop> {
     let Some(mut search) = ThreadSearch::new(&demand, goal) else {
@@ -75,6 +86,7 @@ pub(crate) fn confirm(
     let users = users_of_check(at);
     let front = front(spec, trials, &demand, goal, f64::from(users));
     let mut attempts = Attempts {
+        hold,
         users,
         expected: Expected {
             cpu: goal,
@@ -85,9 +97,9 @@ pub(crate) fn confirm(
         facts: trials.facts().clone(),
         all: Vec::new(),
     };
-    let mut threads = search.largest(KEEP * at.cpu);
+    let mut places = search.largest(KEEP * at.cpu);
     while attempts.all.len() < CONFIRM_MAX {
-        let settings = proposal(threads, &search, &demand, &front, trials);
+        let settings = attempts.proposal(places, &search, &demand, &front, trials);
         // The cost at the answer is measured last, if the budget still reaches for it.
         let later_s = if attempts.all.is_empty() {
             least_cost_s(spec.window)
@@ -97,29 +109,31 @@ pub(crate) fn confirm(
         let Some(window) = trials.window(spec.window, Effort::Full, later_s) else {
             break;
         };
-        let why = format!("whether {threads} threads hold {users} users");
-        let record = attempts.run(trials, threads, settings, window, &why)?;
-        search.add(threads, record);
+        let why = format!("whether {} hold {users} users", attempts.hold.says(places));
+        let record = attempts.run(trials, places, settings, window, &why)?;
+        search.add(places, record);
         let short = add_missing(&mut demand, record);
-        let (best_threads, best) = attempts.best();
+        // Behind caps in a gateway the pools are as they were found.
+        let short = short && attempts.hold == Hold::Threads;
+        let (best_places, best) = attempts.best();
         let next = search.largest(KEEP * at.cpu);
         let settled = best.held.passed
-            && next <= best_threads
-            && search.cpu(best_threads) <= goal + FITTED_ABOVE;
+            && next <= best_places
+            && search.cpu(best_places) <= goal + FITTED_ABOVE;
         *learned = Some(best);
-        // The same threads again can only help if they are within the check's bounds as fitted.
-        let hopeless = next == threads && !check::cpu_fits(search.cpu(next), goal);
+        // The same number again can only help if it is within the check's bounds as fitted.
+        let hopeless = next == places && !check::cpu_fits(search.cpu(next), goal);
         if (settled || hopeless) && !short {
             break;
         }
-        threads = next;
+        places = next;
     }
     attempts.repeat_near_miss(spec, trials, learned)?;
-    let Some(threads) = attempts.keeps_too_little() else {
+    let Some(places) = attempts.keeps_too_little() else {
         return Ok(());
     };
-    let settings = proposal(threads + 1, &search, &demand, &front, trials);
-    attempts.one_more(spec, trials, settings, threads)?;
+    let settings = attempts.proposal(places + 1, &search, &demand, &front, trials);
+    attempts.one_more(spec, trials, settings, places)?;
     let (_, best) = attempts.best();
     if best.held.passed {
         *learned = Some(best);
@@ -153,21 +167,6 @@ fn front(spec: &FindSpec, trials: &Trials<'_>, demand: &Demand, goal: f64, users
         population.round() as u32,
         &spec.requirements,
     )
-}
-
-/// The settings with so many threads.
-fn proposal(
-    threads: u32,
-    search: &ThreadSearch,
-    demand: &Demand,
-    front: &Front,
-    trials: &Trials<'_>,
-) -> Settings {
-    let facts = trials.facts();
-    let because = because(search, demand, threads);
-    let mut settings = Settings::around(threads, because, demand, front, facts);
-    settings.add_missing(raise::settings(trials.raised(), facts));
-    settings
 }
 
 fn because(search: &ThreadSearch, demand: &Demand, threads: u32) -> String {
@@ -204,12 +203,51 @@ fn add_missing(demand: &mut Demand, record: &TrialRecord) -> bool {
     short
 }
 
+impl Hold {
+    /// So many places, as they are read.
+    fn says(&self, places: u32) -> String {
+        match self {
+            Self::Threads => format!("{places} threads"),
+            Self::Classes(classes) => classes.says(places),
+        }
+    }
+
+    /// What a place is.
+    fn noun(&self) -> &'static str {
+        match self {
+            Self::Threads => "threads",
+            Self::Classes(_) => "places",
+        }
+    }
+}
+
 impl Attempts {
+    /// The settings with so many places.
+    fn proposal(
+        &self,
+        places: u32,
+        search: &ThreadSearch,
+        demand: &Demand,
+        front: &Front,
+        trials: &Trials<'_>,
+    ) -> Settings {
+        let facts = trials.facts();
+        let mut settings = match &self.hold {
+            Hold::Threads => {
+                let because = because(search, demand, places);
+                Settings::around(places, because, demand, front, facts)
+            }
+            Hold::Classes(classes) => classes.caps(places, search, demand),
+        };
+        settings.add_missing(raise::settings(trials.raised(), facts));
+        settings
+    }
+
     /// Runs a trial of a proposal.
     fn run(
         &mut self,
         trials: &mut Trials<'_>,
-        threads: u32,
+        places: u32,
         settings: Settings,
         window: Window,
         why: &str,
@@ -222,7 +260,7 @@ impl Attempts {
             why,
         })?;
         self.all.push(Attempt {
-            threads,
+            places,
             settings,
             record,
         });
@@ -239,47 +277,50 @@ impl Attempts {
         let Some(near) = self.near_miss() else {
             return Ok(());
         };
-        let (threads, settings) = (near.threads, near.settings.clone());
+        let (places, settings) = (near.places, near.settings.clone());
         let why = format!(
-            "again whether {threads} threads hold {} users: they missed by less than so few trials can tell",
+            "again whether {} hold {} users: they missed by less than so few trials can tell",
+            self.hold.says(places),
             self.users
         );
         for _ in self.same(&settings).len()..NEAR_MISS_TRIALS {
             let Some(window) = trials.window(spec.window, Effort::Full, 0.0) else {
                 break;
             };
-            self.run(trials, threads, settings.clone(), window, &why)?;
+            self.run(trials, places, settings.clone(), window, &why)?;
             *learned = Some(self.best().1);
         }
         Ok(())
     }
 
-    /// Where those that come nearest keep too little, one thread more: it holds, or it exceeds the
-    /// goal, so that no whole number of threads keeps more than those do.
+    /// Where those that come nearest keep too little, one place more: it holds, or it exceeds the
+    /// goal, so that no whole number of them keeps more than those do.
     fn one_more(
         &mut self,
         spec: &FindSpec,
         trials: &mut Trials<'_>,
         settings: Settings,
-        threads: u32,
+        places: u32,
     ) -> Result<(), Stop> {
         let goal = self.expected.cpu;
-        let more = threads + 1;
-        let tried = self.all.iter().rfind(|attempt| attempt.threads == more);
+        let noun = self.hold.noun();
+        let more = places + 1;
+        let tried = self.all.iter().rfind(|attempt| attempt.places == more);
         let record = if let Some(attempt) = tried {
             &attempt.record
         } else {
             let Some(window) = trials.window(spec.window, Effort::Full, 0.0) else {
                 return Ok(());
             };
-            let why = format!("whether {more} threads keep more than {threads}");
+            let why = format!("whether {} keep more than {places}", self.hold.says(more));
             self.run(trials, more, settings, window, &why)?
         };
         if let Some(cpu) = record.cpu.as_ref().map(|cpu| cpu.total)
             && check::exceeds(cpu, goal)
         {
             self.expected.one_more = Some(OneMore {
-                threads: more,
+                places: more,
+                noun,
                 cpu,
                 trial: record.id,
             });
@@ -287,7 +328,7 @@ impl Attempts {
         Ok(())
     }
 
-    /// The most threads of those that keep too little, where none holds.
+    /// The most places of those that keep too little, where none holds.
     fn keeps_too_little(&self) -> Option<u32> {
         let is_held = |attempt: &Attempt| self.judge(attempt).held.passed;
         if self.all.iter().any(is_held) {
@@ -297,22 +338,22 @@ impl Attempts {
             let same = self.same(&attempt.settings);
             check::could_keep_more(&same, &self.expected, &self.facts)
         });
-        near.map(|attempt| attempt.threads).max()
+        near.map(|attempt| attempt.places).max()
     }
 
-    /// The proposal with the most threads that holds, else the last one.
+    /// The proposal with the most places that holds, else the last one.
     fn best(&self) -> (u32, Confirmed) {
-        let judged = |attempt: &Attempt| (attempt.threads, self.judge(attempt));
+        let judged = |attempt: &Attempt| (attempt.places, self.judge(attempt));
         let mut all = self.all.iter().map(judged).collect::<Vec<_>>();
         let last = all.pop().expect("a proposal was tried");
         all.into_iter()
             .chain(std::iter::once(last.clone()))
             .filter(|(_, confirmed)| confirmed.held.passed)
-            .max_by_key(|(threads, _)| *threads)
+            .max_by_key(|(places, _)| *places)
             .unwrap_or(last)
     }
 
-    /// Where none holds: the one with the most threads of those that could.
+    /// Where none holds: the one with the most places of those that could.
     fn near_miss(&self) -> Option<&Attempt> {
         let judged = self
             .all
@@ -324,7 +365,7 @@ impl Attempts {
         }
         let near = judged.into_iter().filter(|(_, held)| held.is_open());
         near.map(|(attempt, _)| attempt)
-            .max_by_key(|attempt| attempt.threads)
+            .max_by_key(|attempt| attempt.places)
     }
 
     /// All trials of the same proposal are judged together, so that repeating it is no way to be

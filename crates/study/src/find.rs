@@ -11,7 +11,7 @@ use crate::answer;
 use crate::at_answer;
 use crate::at_rate;
 use crate::check;
-use crate::confirm::{self, AnswerPoint};
+use crate::confirm::{self, AnswerPoint, Hold};
 use crate::figure::Figure;
 use crate::file::{FindSpec, Varied};
 use crate::findings;
@@ -22,7 +22,8 @@ use crate::outcome::Outcome;
 use crate::raise;
 use crate::search::cpu::CpuFit;
 use crate::search::{self, Found, Goals};
-use crate::settings::{Demand, Settings, THREADS};
+use crate::settings::classes::OfGate;
+use crate::settings::{Demand, GATE, Settings, THREADS};
 use crate::summary;
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 
@@ -96,24 +97,23 @@ fn run(
         return at_rate::confirm(spec, &goals, trials, learned);
     }
     let cpu_binds = goals.cpu.is_some_and(|(index, _)| index == binding);
-    let obstacle = obstacle(&answer, facts, cpu_binds);
+    let hold = hold(&searched, &answer, facts);
+    let obstacle = obstacle(&answer, hold.as_ref().err().copied(), cpu_binds);
     let demand = fit.and_then(|fit| Demand::of(&searched, answer.value, fit.closed()?, facts));
     learned.answer = Some(answer);
-    match (obstacle, demand, goals.cpu) {
-        (None, Some(demand), Some((_, goal))) => {
-            confirm::confirm(spec, trials, demand, goal, &point, &mut learned.confirmed)?;
-            if learned.confirmed.is_none() {
-                return with_raised_limits(spec, &goals, facts, trials, NO_THREADS, learned);
-            }
-            let users = confirm::users_of_check(&point);
-            before_and_after(spec, facts, trials, users, learned)?;
-            cost_at_answer(spec, facts, trials, &point, learned)
-        }
-        (why, ..) => {
-            let why = why.unwrap_or(NOT_TOLD);
-            with_raised_limits(spec, &goals, facts, trials, why, learned)
-        }
+    let hold = hold.ok().filter(|_| obstacle.is_none());
+    let (Some(hold), Some(demand), Some((_, goal))) = (hold, demand, goals.cpu) else {
+        let why = obstacle.unwrap_or(NOT_TOLD);
+        return with_raised_limits(spec, &goals, facts, trials, why, learned);
+    };
+    let at = (goal, &point);
+    confirm::confirm(spec, trials, hold, demand, at, &mut learned.confirmed)?;
+    if learned.confirmed.is_none() {
+        return with_raised_limits(spec, &goals, facts, trials, NO_THREADS, learned);
     }
+    let users = confirm::users_of_check(&point);
+    before_and_after(spec, facts, trials, users, learned)?;
+    cost_at_answer(spec, facts, trials, &point, learned)
 }
 
 /// Without settings that hold the CPU: limits that were raised are the settings, and the answer is
@@ -219,15 +219,38 @@ const NO_THREADS: &str = "no number of threads holds the CPU at its goal as fitt
                           ended before one could be tried";
 const NOT_TOLD: &str = "the target does not tell how many of its threads are busy";
 
+/// What can hold the flow: a cap for each class, where a gateway in front tells classes apart, else
+/// the threads.
+fn hold(
+    trials: &[&TrialRecord],
+    answer: &Answer,
+    facts: &TargetFacts,
+) -> Result<Hold, &'static str> {
+    let threads = facts.stage(THREADS).is_some_and(|stage| stage.settable);
+    match OfGate::of(trials, answer.value) {
+        OfGate::Free(classes) => Ok(Hold::Classes(classes)),
+        OfGate::Others => Err(
+            "more than one request in twenty belongs to no class of the gateway. With a `[[gate.class]]` for them, too, \
+             each class gets a cap",
+        ),
+        OfGate::None if threads => Ok(Hold::Threads),
+        OfGate::None => Err("the target has no thread limit that Weir can set"),
+    }
+}
+
 /// Why no settings can be derived, if so.
-fn obstacle(answer: &Answer, facts: &TargetFacts, cpu_binds: bool) -> Option<&'static str> {
+fn obstacle(
+    answer: &Answer,
+    no_hold: Option<&'static str>,
+    cpu_binds: bool,
+) -> Option<&'static str> {
     if too_wide(Some(answer)) {
         Some(
             "the interval of the answer is too wide to rest settings on; more load (a larger \
              `budget`) or a quieter machine narrows it",
         )
-    } else if !facts.stage(THREADS).is_some_and(|stage| stage.settable) {
-        Some("the target has no thread limit that Weir can set")
+    } else if no_hold.is_some() {
+        no_hold
     } else if answer.limited_by.is_some() {
         Some(
             "the requirements hold up to the end of the range, so there is nothing to hold back. \
@@ -257,7 +280,8 @@ fn reserve_s(spec: &FindSpec, facts: &TargetFacts, goals: &Goals) -> f64 {
         return least_cost_s(spec.window);
     }
     let settable = facts.stage(THREADS).is_some_and(|stage| stage.settable);
-    if settable && goals.cpu.is_some() {
+    let gated = facts.stage(GATE).is_some();
+    if (settable || gated) && goals.cpu.is_some() {
         RESERVED * least_cost_s(spec.window)
     } else {
         0.0

@@ -6,13 +6,13 @@
 
 use weir_record::{Levels, Role, SettingDetail, TargetFacts, TrialRecord};
 
-use crate::check::gate::{ExpectedOfGate, GATE, judge};
+use crate::check::gate::{ExpectedOfGate, judge};
 use crate::confirm::{AnswerPoint, Confirmed};
 use crate::file::{FindSpec, Varied};
 use crate::learned::Learned;
 use crate::search::bounded::Bounded;
 use crate::search::{self, Goals};
-use crate::settings::Settings;
+use crate::settings::{GATE, Settings};
 use crate::trials::{Effort, Stop, Trials, Wanted};
 
 /// What the factors of the gateway begin with; the rest is the word of its file.

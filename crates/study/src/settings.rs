@@ -3,8 +3,10 @@
 //! The thread limit holds the CPU at its goal whatever the number of users ([`threads`]); behind it
 //! the pool has to be large enough that nobody waits ([`pool`]); in front of it connections and
 //! backlog bound what waits ([`queue`]). Stages that a target does not have or cannot set are left
-//! out.
+//! out. A gateway that tells classes of requests apart holds each by a cap of its own instead
+//! ([`classes`]), and the server stays as it is.
 
+pub(crate) mod classes;
 mod demand;
 mod pool;
 mod queue;
@@ -14,11 +16,13 @@ use std::collections::BTreeMap;
 
 use weir_record::{SettingDetail, TargetFacts};
 
-pub(crate) use demand::{Demand, think_s};
+pub(crate) use demand::{Demand, in_server, think_s};
 pub(crate) use pool::quantile;
 pub(crate) use queue::Front;
 pub(crate) use threads::ThreadSearch;
 
+/// A gateway in front of the server.
+pub(crate) const GATE: &str = "gate";
 pub(crate) const THREADS: &str = "threads";
 pub(crate) const CONNECTIONS: &str = "connections";
 pub(crate) const BACKLOG: &str = "backlog";

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use weir_metric::{Metric, Requirement, SignalUnit};
 use weir_record::{Answer, Held, RaisedLimit, TargetFacts, TrialRecord};
 
-use crate::check::gate::GATE;
+use crate::confirm::Confirmed;
 use crate::file::{FindSpec, Varied};
+use crate::hold_by_gate::OF_THE_GATE;
 use crate::learned::Learned;
 use crate::search::{Found, level as level_of};
-use crate::settings::{REQUEST_QUEUE, THREADS};
+use crate::settings::{GATE, REQUEST_QUEUE, THREADS};
 use crate::trials::Stop;
 
 /// A gateway is full from this share of its limit on average: between two requests a slot is empty
@@ -50,6 +51,7 @@ pub(crate) fn of_find(
             .confirmed
             .as_ref()
             .map(|confirmed| match spec.varied {
+                Varied::Users if is_in_gate(confirmed) => held_by_gate(&confirmed.held),
                 Varied::Users => held(&confirmed.held),
                 Varied::GateConcurrency => held_by_gate(&confirmed.held),
                 Varied::Rate => held_at_rate(&confirmed.held),
@@ -167,6 +169,12 @@ fn cpu_bounds(spec: &FindSpec) -> Vec<f64> {
         .filter(|requirement| requirement.metric == Metric::Cpu)
         .map(Requirement::bound_base)
         .collect()
+}
+
+/// Whether the settings are caps of a gateway.
+fn is_in_gate(confirmed: &Confirmed) -> bool {
+    let mut names = confirmed.settings.limits.keys();
+    names.any(|name| name.starts_with(OF_THE_GATE))
 }
 
 /// What the gateway holds at the answer, or why it does not.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use weir_record::SettingDetail;
 
 use super::told::Told;
-use crate::check::gate::GATE;
 use crate::hold_by_gate::{OF_THE_GATE, set_of_gate};
+use crate::settings::GATE;
 
 /// The word for the limit that the gateway has as a stage.
 const CONCURRENCY: &str = "concurrency";

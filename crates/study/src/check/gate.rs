@@ -7,10 +7,8 @@ use weir_record::{Held, RequirementCheck, TargetFacts, TrialRecord};
 
 use super::{CPU_ABOVE, CPU_BELOW, Seen, check, cpu_between, errors, held, mean, with_interval};
 use crate::search::bounded::Bounded;
-use crate::settings::THREADS;
+use crate::settings::{GATE, in_server};
 
-/// The stage that the gateway is.
-pub(crate) const GATE: &str = "gate";
 /// What waits in the gateway agrees with what is expected within so many requests, or within this
 /// share of it.
 const SURPLUS_REQUESTS: f64 = 2.0;
@@ -69,7 +67,7 @@ fn met(trials: &[&TrialRecord], other: &Bounded) -> RequirementCheck {
     )
 }
 
-fn nobody_turned_away(trials: &[&TrialRecord]) -> RequirementCheck {
+pub(super) fn nobody_turned_away(trials: &[&TrialRecord]) -> RequirementCheck {
     let refused = |trial: &TrialRecord| trial.signals.get("gate.refused").copied();
     let seen = mean(trials, refused).map(Seen::without_interval);
     let says = "nobody is rejected by the gate".to_owned();
@@ -82,7 +80,7 @@ fn nobody_turned_away(trials: &[&TrialRecord]) -> RequirementCheck {
 /// by the model alone.
 fn surplus(trials: &[&TrialRecord], expected: &ExpectedOfGate<'_>) -> Vec<RequirementCheck> {
     let measured = mean(trials, |trial| {
-        let busy = trial.occupancy(THREADS).or_else(|| trial.occupancy(GATE))?;
+        let busy = in_server(trial)?;
         let thinking = laws::number_present(trial.throughput_per_s, expected.think_s);
         Some(f64::from(trial.population) - busy - thinking)
     });

@@ -9,7 +9,7 @@ use weir_metric::{Quantity, Unit, parse_duration};
 use weir_userfile::{Section, cannot, number};
 
 use super::factor::{GATE_LIMIT_MAX, OF_THE_GATE, class_of_gate};
-use super::{Ask, factors};
+use super::{Ask, Varied, factors};
 
 /// How long a request waits for its turn when the study does not say: longer than any request of a
 /// load takes, so that who finds the gateway full waits, and nobody is rejected.
@@ -174,14 +174,21 @@ pub(super) fn of_study(
     let has_limit = |class: &GateClassSpec| class.concurrency.or(class.rate_per_s).is_some();
     let holds =
         spec.concurrency.or(spec.rate_per_s).is_some() || spec.classes.iter().any(has_limit);
-    if !named && !holds {
+    if !named && !holds && !finds_caps(ask, &spec) {
         root.problems().add_with_help(
             span,
             "this gateway holds nothing back",
-            "write `rate = \"50/s\"` or `concurrency = 40`, or vary `gate.concurrency`",
+            "write `rate = \"50/s\"` or `concurrency = 40`, or vary `gate.concurrency`; in a search for users, two `[[gate.class]]` \
+             or more get a cap each",
         );
     }
     Some(spec)
+}
+
+/// Whether the study is to find a cap for each class: a search for users does, of two classes or
+/// more.
+fn finds_caps(ask: &Ask, spec: &GateSpec) -> bool {
+    matches!(ask, Ask::Find(find) if find.varied == Varied::Users) && spec.classes.len() > 1
 }
 
 /// A factor whose class is not there sets nothing.

@@ -3,7 +3,7 @@
 use weir_record::{Finding, Role, TrialRecord};
 
 use super::{Evidence, most, name, not_the_cpu};
-use crate::check::gate::GATE;
+use crate::settings::GATE;
 
 /// Waiting counts from half a request on average: below it is the odd moment.
 const WAITING_MIN: f64 = 0.5;

@@ -49,7 +49,8 @@ pub(super) fn shifted_by_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
                 .of_stage(THREADS)
                 .with(&share, shift.from + shift.by)
                 .change(
-                    "nothing; but judge the limit by what each class gets, not by the CPU alone",
+                    "a cap for each class of requests instead of one limit for all: a `[[gate.class]]` for each in the study, \
+                     and the search for users finds them. Else judge the limit by what each class gets, not by the CPU alone",
                 )
         })
         .collect()

@@ -3,7 +3,7 @@
 use weir_queueing::{ClosedCpu, laws};
 use weir_record::{TargetFacts, TrialRecord};
 
-use super::{CONNECTIONS, REQUEST_QUEUE, THREADS};
+use super::{CONNECTIONS, GATE, REQUEST_QUEUE, THREADS};
 use crate::search::root::NEAR;
 
 /// What one request needs; means over the trials near the answer, weighted by their requests.
@@ -36,8 +36,8 @@ pub(crate) struct PoolDemand {
 }
 
 impl Demand {
-    /// From the trials near `answer` (a level of users); `None` where the target does not tell how
-    /// many of its threads are busy.
+    /// From the trials near `answer` (a level of users); `None` where nothing tells how many
+    /// requests are in the server.
     pub(crate) fn of(
         trials: &[&TrialRecord],
         answer: f64,
@@ -61,7 +61,7 @@ impl Demand {
         Some(Self {
             cpu_s: model.demand_s,
             servers: model.servers,
-            delay_in_thread_s: (near.held_s(THREADS) - in_cpu - pool_wait).max(0.0),
+            delay_in_thread_s: (near.in_server_s() - in_cpu - pool_wait).max(0.0),
             think_s: near.mean(think_s),
             pools: pools.iter().map(demand_of).collect(),
             idle_connections: near.mean(idle),
@@ -71,18 +71,18 @@ impl Demand {
 }
 
 /// The trials near the answer.
-struct Near<'a> {
+pub(super) struct Near<'a> {
     trials: Vec<&'a TrialRecord>,
     requests: f64,
 }
 
 impl<'a> Near<'a> {
-    /// `None` without any that tells how many threads are busy.
-    fn of(trials: &[&'a TrialRecord], answer: f64) -> Option<Self> {
+    /// `None` without any that tells how many requests are in the server.
+    pub(super) fn of(trials: &[&'a TrialRecord], answer: f64) -> Option<Self> {
         let near = |trial: &&TrialRecord| {
             let level = trial.level("users");
             level.is_some_and(|level| NEAR.contains(&(level / answer)))
-                && trial.occupancy(THREADS).is_some()
+                && in_server(trial).is_some()
         };
         let trials: Vec<&TrialRecord> = trials.iter().copied().filter(near).collect();
         let requests = trials.iter().map(|trial| requests(trial)).sum();
@@ -95,14 +95,38 @@ impl<'a> Near<'a> {
             .all(|trial| trial.occupancy(stage).is_some())
     }
 
+    /// What all of them tell the occupancy of, by the parts of its name between this and it.
+    pub(super) fn parts(&self, prefix: &str) -> Vec<String> {
+        let first = self.trials.first().into_iter();
+        let names = first.flat_map(|trial| trial.signals.keys());
+        let parts = names.filter_map(|name| name.strip_prefix(prefix)?.strip_suffix(".occupancy"));
+        parts
+            .filter(|part| self.all_have(&format!("{prefix}{part}")))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    pub(super) fn any_has(&self, signal: &str) -> bool {
+        let mut trials = self.trials.iter();
+        trials.any(|trial| trial.signals.contains_key(signal))
+    }
+
     /// The mean over all requests of these trials.
-    fn mean(&self, of: impl Fn(&TrialRecord) -> f64) -> f64 {
+    pub(super) fn mean(&self, of: impl Fn(&TrialRecord) -> f64) -> f64 {
         let sum: f64 = self
             .trials
             .iter()
             .map(|trial| of(trial) * requests(trial))
             .sum();
         sum / self.requests
+    }
+
+    /// Time that a request spends in the server (Little's law).
+    fn in_server_s(&self) -> f64 {
+        self.mean(|trial| {
+            let present = in_server(trial).unwrap_or(0.0);
+            laws::time_spent_s(present, trial.throughput_per_s)
+        })
     }
 
     /// Time that a request holds a place of a stage (Little's law).
@@ -120,6 +144,12 @@ impl<'a> Near<'a> {
             laws::time_spent_s(waiting, trial.throughput_per_s)
         })
     }
+}
+
+/// Requests in the server: in its threads, or where it does not tell, those that a gateway in front
+/// has let in.
+pub(crate) fn in_server(trial: &TrialRecord) -> Option<f64> {
+    trial.occupancy(THREADS).or_else(|| trial.occupancy(GATE))
 }
 
 /// Requests in the window of a trial.

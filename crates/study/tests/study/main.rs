@@ -7,6 +7,7 @@
 )]
 
 mod best;
+mod class_caps;
 mod environments;
 mod fuzz;
 mod gate;

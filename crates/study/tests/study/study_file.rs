@@ -1095,6 +1095,16 @@ fn a_gateway_has_limits_for_each_class() {
         problems[0].says.contains("holds nothing back"),
         "{problems:?}"
     );
+    let classes = "\n[gate]\n[[gate.class]]\nname = \"a\"\nmatch = { path = \"/a\" }\n[[gate.class]]\nname = \"b\"\n";
+    let finds = format!("{FIND}{classes}");
+    let file = StudyFile::parse(&finds).expect("a search for users finds caps for them");
+    assert_eq!(file.gate.expect("a gateway").classes.len(), 2);
+    let one = finds.replace("[[gate.class]]\nname = \"b\"\n", "");
+    let problems = StudyFile::parse(&one).unwrap_err();
+    assert!(
+        problems[0].says.contains("holds nothing back"),
+        "{problems:?}"
+    );
     let slip = held.replace("header =", "heade =");
     let problems = StudyFile::parse(&slip).unwrap_err();
     assert!(problems[0].says.contains("heade"), "{problems:?}");
