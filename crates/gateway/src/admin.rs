@@ -25,6 +25,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde::Serialize;
+use serde_json::{Map, Value};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -165,7 +166,14 @@ async fn change(control: &Control, request: Request<Incoming>) -> Answer {
     let Ok(Ok(body)) = tokio::time::timeout(HEAD_WITHIN, body).await else {
         return text(StatusCode::BAD_REQUEST, "the change did not come whole");
     };
-    let change: Change = match serde_json::from_slice(&body.to_bytes()) {
+    // A list would do for the fields one after the other.
+    let change = serde_json::from_slice::<Map<String, Value>>(&body.to_bytes())
+        .and_then(|change| serde_json::from_value::<Change>(Value::Object(change)));
+    let change = match change {
+        Ok(change) if change.names_nothing() => {
+            let says = "nothing is named that is to be changed: `concurrency`, `rate`";
+            return text(StatusCode::BAD_REQUEST, says);
+        }
         Ok(change) => change,
         Err(error) => {
             let says = format!(

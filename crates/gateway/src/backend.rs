@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use weir_limit::Kind;
 
 use crate::body::RequestBody;
+use crate::ejection::Ejection;
 use crate::patience::Patience;
 use crate::settings::{BackendAddress, Health, Settings};
 
@@ -37,6 +38,7 @@ pub(crate) struct Backend {
     is_down: AtomicBool,
     /// Looks in a row that say something else than `is_down`.
     contrary: AtomicU32,
+    pub(crate) ejection: Ejection,
     pub(crate) counts: BackendCounts,
 }
 
@@ -86,6 +88,7 @@ impl Backend {
             in_flight: AtomicU32::new(0),
             is_down: AtomicBool::new(false),
             contrary: AtomicU32::new(0),
+            ejection: Ejection::new(),
             counts: BackendCounts::default(),
         }
     }

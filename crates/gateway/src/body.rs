@@ -1,19 +1,27 @@
 //! Bodies on their way through: nothing is buffered, each frame is handed on when it comes.
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use weir_limit::Kind;
 
+use crate::alone;
 use crate::ending::Ending;
 use crate::patience::Patience;
+use crate::settings::Timeouts;
+use crate::stream::Taking;
 use crate::watched::Activity;
+
+/// What is taken of a response whose client has left. Whoever writes more will see that nobody
+/// reads it.
+const FOR_NOBODY_MAX: u64 = 1024 * 1024;
 
 /// Why a body was broken off.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +64,8 @@ impl Passing {
 /// The body of a client's request, on its way to a backend.
 #[derive(Debug)]
 pub(crate) struct RequestBody {
-    passing: Passing,
+    /// `None`: it has none.
+    passing: Option<Passing>,
     /// Whether something of it has come since somebody looked; `None` for a request without a
     /// body.
     moved: Option<Arc<AtomicBool>>,
@@ -69,9 +78,18 @@ impl RequestBody {
     pub(crate) fn new(incoming: Incoming, limit: Duration, activity: Arc<Activity>) -> Self {
         let moved = (!incoming.is_end_stream()).then(Arc::default);
         Self {
-            passing: Passing::new(incoming, limit),
+            passing: Some(Passing::new(incoming, limit)),
             moved,
             activity,
+        }
+    }
+
+    /// No body, for another request of the same client's.
+    pub(crate) fn none(&self) -> Self {
+        Self {
+            passing: None,
+            moved: None,
+            activity: Arc::clone(&self.activity),
         }
     }
 
@@ -89,7 +107,10 @@ impl Body for RequestBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let frame = ready!(self.passing.poll(context));
+        let Some(passing) = &mut self.passing else {
+            return Poll::Ready(None);
+        };
+        let frame = ready!(passing.poll(context));
         if let Some(moved) = &self.moved {
             moved.store(true, Ordering::Relaxed);
         }
@@ -100,11 +121,16 @@ impl Body for RequestBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.passing.incoming.is_end_stream()
+        let passing = self.passing.as_ref();
+        passing.is_none_or(|passing| passing.incoming.is_end_stream())
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.passing.incoming.size_hint()
+        let passing = self.passing.as_ref();
+        passing.map_or_else(
+            || SizeHint::with_exact(0),
+            |passing| passing.incoming.size_hint(),
+        )
     }
 }
 
@@ -124,8 +150,24 @@ pub(crate) enum ResponseBody {
 /// A backend's body on its way to the client.
 #[derive(Debug)]
 pub(crate) struct PassedBody {
+    /// There until this is dropped.
+    rest: Option<Rest>,
+    /// How long it may go on without its client.
+    within: Duration,
+    /// Whether the head tells the length of a body that is not sent (304): hyper would take out
+    /// that of a body of which it knows that it is empty.
+    is_told_of: bool,
+}
+
+/// What a backend still sends, and what is told and given back at its end.
+#[derive(Debug)]
+struct Rest {
     passing: Passing,
     ending: Ending,
+    /// Whether a client of HTTP/2 takes it.
+    taking: Option<Arc<Taking>>,
+    /// Since when there is something that the client has not taken.
+    offered: Option<Instant>,
 }
 
 impl ResponseBody {
@@ -135,23 +177,79 @@ impl ResponseBody {
     }
 
     /// Passes on what comes from a backend; `ending` gets to know how it ends.
-    pub(crate) fn passed(incoming: Incoming, limit: Duration, ending: Ending) -> Self {
+    pub(crate) fn passed(incoming: Incoming, timeouts: &Timeouts, ending: Ending) -> Self {
+        let taking = Taking::current();
+        if let Some(taking) = &taking {
+            taking.offer();
+        }
         Self::Passed(PassedBody {
-            passing: Passing::new(incoming, limit),
-            ending,
+            rest: Some(Rest {
+                passing: Passing::new(incoming, timeouts.body),
+                ending,
+                taking,
+                offered: None,
+            }),
+            within: timeouts.response,
+            is_told_of: false,
         })
+    }
+
+    /// The head keeps its `Content-Length`, though no body is sent.
+    pub(crate) fn told_of(mut self) -> Self {
+        if let Self::Passed(body) = &mut self {
+            body.is_told_of = true;
+        }
+        self
+    }
+
+    /// Takes the rest for nobody, so that the end of it is seen.
+    pub(crate) async fn finish(self) {
+        if let Self::Passed(mut body) = self
+            && let Some(rest) = body.rest.take()
+        {
+            rest.finish().await;
+        }
+    }
+
+    fn incoming(&self) -> Option<&Incoming> {
+        match self {
+            Self::Own(_) => None,
+            Self::Passed(body) => body.rest.as_ref().map(|rest| &rest.passing.incoming),
+        }
     }
 }
 
-impl PassedBody {
+impl Rest {
+    /// Takes what comes, for nobody, as far as [`FOR_NOBODY_MAX`]. What ends it before is that of a
+    /// request that was broken off.
+    async fn finish(mut self) {
+        let mut taken = 0;
+        while taken <= FOR_NOBODY_MAX
+            && let Some(Ok(frame)) = poll_fn(|context| self.poll(context)).await
+        {
+            taken += frame.data_ref().map_or(0, Bytes::len) as u64;
+        }
+    }
+
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if let Some(offered) = self.offered.take() {
+            self.ending.not_taken(offered.elapsed());
+        }
+        if let Some(taking) = &self.taking {
+            taking.ask();
+        }
         let frame = ready!(self.passing.poll(context));
+        if let Some(taking) = &self.taking {
+            taking.offer();
+        }
         match &frame {
             Some(Ok(frame)) => {
                 self.ending
                     .passed(frame.data_ref().map_or(0, Bytes::len) as u64);
                 if self.passing.incoming.is_end_stream() {
                     self.ending.end(Kind::Completed);
+                } else {
+                    self.offered = Some(Instant::now());
                 }
             }
             Some(Err(_)) => self.ending.end(Kind::Failed),
@@ -163,9 +261,14 @@ impl PassedBody {
 
 impl Drop for PassedBody {
     fn drop(&mut self) {
+        let Some(mut rest) = self.rest.take() else {
+            return;
+        };
         // A body that is known to be empty is never asked for.
-        if self.passing.incoming.is_end_stream() {
-            self.ending.end(Kind::Completed);
+        if rest.passing.incoming.is_end_stream() {
+            rest.ending.end(Kind::Completed);
+        } else if let Some(flow) = rest.ending.leave() {
+            alone::go_on(&flow, self.within, rest.finish());
         }
     }
 }
@@ -180,21 +283,28 @@ impl Body for ResponseBody {
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         match self.get_mut() {
             Self::Own(text) => Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
-            Self::Passed(body) => body.poll(context),
+            Self::Passed(body) => match &mut body.rest {
+                Some(rest) => rest.poll(context),
+                None => Poll::Ready(None),
+            },
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match self {
             Self::Own(text) => text.is_none(),
-            Self::Passed(body) => body.passing.incoming.is_end_stream(),
+            Self::Passed(body) if body.is_told_of => false,
+            Self::Passed(_) => self.incoming().is_none_or(Body::is_end_stream),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Own(text) => SizeHint::with_exact(text.as_ref().map_or(0, Bytes::len) as u64),
-            Self::Passed(body) => body.passing.incoming.size_hint(),
+            Self::Passed(body) if body.is_told_of => SizeHint::default(),
+            Self::Passed(_) => self
+                .incoming()
+                .map_or_else(SizeHint::default, Body::size_hint),
         }
     }
 }

@@ -15,7 +15,7 @@ use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1::UpgradeableConnection;
 use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -28,6 +28,7 @@ use crate::leaving::ClientStream;
 use crate::live::Live;
 use crate::proxy::{Answering, answer};
 use crate::settings::RequestLimits;
+use crate::stream::Streams;
 use crate::watched::{Activity, Watched};
 
 /// Room for a head and for what of a body is read ahead.
@@ -233,7 +234,10 @@ type Rested<S> = (Watched<TokioIo<S>>, Option<Instant>);
 
 /// Why hyper serves a connection no longer.
 enum Why {
-    Ended,
+    Ended {
+        /// hyper did not understand what came, and has said so.
+        malformed: bool,
+    },
     Rests,
     Drains,
 }
@@ -249,13 +253,18 @@ fn serve_http1<S: ClientStream>(
     let mut builder = http1_builder(&answers.0.live().settings.request);
     // Who leaves is seen without hyper's reading on, for which it would need another buffer.
     builder.half_close(S::IS_SEEN);
+    let shared = Arc::clone(&answers.0.shared);
     let mut connection = builder.serve_connection(stream, answers).with_upgrades();
     async move {
+        let counts = &shared.counts.malformed;
         match until(&mut connection, &activity, drains).await {
             Why::Rests => {}
             // What ends a connection is the client's business; its requests have been told of where
             // they are.
-            Why::Ended => return None,
+            Why::Ended { malformed } => {
+                counts.fetch_add(u64::from(malformed), Ordering::Relaxed);
+                return None;
+            }
             Why::Drains => {
                 let mut connection = Pin::new(&mut connection);
                 connection.as_mut().graceful_shutdown();
@@ -283,9 +292,9 @@ async fn until<S: ClientStream>(
     let mut is_looked_for = false;
     poll_fn(|context| {
         loop {
-            let ended = Pin::new(&mut *connection).poll(context);
-            if ended.is_ready() {
-                return Poll::Ready(Why::Ended);
+            if let Poll::Ready(ended) = Pin::new(&mut *connection).poll(context) {
+                let malformed = ended.is_err_and(|error| error.is_parse());
+                return Poll::Ready(Why::Ended { malformed });
             }
             if activity.rests() {
                 return Poll::Ready(Why::Rests);
@@ -321,7 +330,10 @@ async fn speak_http2<S: ClientStream>(stream: S, answers: Answers) {
     let live = answers.0.live();
     let mut drains = answers.0.shared.drains.clone();
     let stream = answers.watched(stream, false);
-    let connection = http2::Builder::new(TokioExecutor::new())
+    let streams = Streams {
+        within: live.settings.timeouts.body,
+    };
+    let connection = http2::Builder::new(streams)
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS_MAX)
         .max_pending_accept_reset_streams(RESETS_MAX)

@@ -50,6 +50,11 @@ pub(crate) struct Change {
 }
 
 impl Change {
+    /// Whether no limit is named.
+    pub(crate) fn names_nothing(&self) -> bool {
+        self.keys().next().is_none()
+    }
+
     /// The keys of the file that it stands for.
     fn keys(&self) -> impl Iterator<Item = String> {
         let table = match &self.class {

@@ -2,16 +2,19 @@
 //! logged.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use weir_limit::Kind;
 
 use crate::access_log::Line;
+use crate::alone::Stand;
 use crate::backend::{Backend, BackendConnection};
-use crate::flow::Slot;
+use crate::flow::{Flow, Slot};
+use crate::live::Live;
 use crate::watched::Running;
 
-/// What is held while a request is in flight. It ends once: as told, or as that of a client that
-/// left.
+/// What is held while a request is in flight. It ends once: as told, or as one that was broken off
+/// with its client.
 #[derive(Debug)]
 pub(crate) struct Ending {
     slot: Option<Slot>,
@@ -19,28 +22,59 @@ pub(crate) struct Ending {
     in_flight: Option<InFlight>,
     connection: Option<BackendConnection>,
     sent_bytes: u64,
+    not_taken: Duration,
+    /// Whether what the client was told is a failure of the server's (5xx).
+    is_server_error: bool,
     running: Option<Running>,
+    /// `None` where the slot is given back as soon as its client leaves.
+    stand: Option<Arc<Stand>>,
 }
 
 impl Ending {
     /// Of a request that has just been admitted.
-    pub(crate) fn new(slot: Slot, line: Option<Box<Line>>, running: Running) -> Self {
+    pub(crate) fn new(
+        slot: Slot,
+        line: Option<Box<Line>>,
+        running: Running,
+        stand: Option<Arc<Stand>>,
+    ) -> Self {
         Self {
             slot: Some(slot),
             line,
             in_flight: None,
             connection: None,
             sent_bytes: 0,
+            not_taken: Duration::ZERO,
+            is_server_error: false,
             running: Some(running),
+            stand,
         }
     }
 
     /// It is at this backend now, and no longer at another.
-    pub(crate) fn at(&mut self, backend: &Arc<Backend>) {
+    pub(crate) fn at(&mut self, backend: &Arc<Backend>, live: &Arc<Live>) {
         if let Some(line) = &mut self.line {
             line.at(backend.address.to_string());
         }
-        self.in_flight = Some(InFlight::new(backend));
+        self.in_flight = Some(InFlight::new(backend, live));
+    }
+
+    /// The backend gets it now, or has not taken it.
+    pub(crate) fn is_sent(&self, is_sent: bool) {
+        if let Some(stand) = &self.stand {
+            stand.at_backend(is_sent);
+        }
+    }
+
+    /// Its client has left, and the rest of the response is for nobody. The flow in which it goes
+    /// on; `None` where its slot is given back at once, or was.
+    pub(crate) fn leave(&self) -> Option<Arc<Flow>> {
+        self.stand.as_ref()?.leave();
+        Some(Arc::clone(self.slot.as_ref()?.flow()))
+    }
+
+    fn has_left(&self) -> bool {
+        self.stand.as_ref().is_some_and(|stand| stand.has_left())
     }
 
     /// The connection on which the response comes; it is kept for others when all of it has come.
@@ -50,6 +84,10 @@ impl Ending {
 
     /// The head of the response goes to the client.
     pub(crate) fn answers(&mut self, status: http::StatusCode) {
+        self.is_server_error = status.is_server_error();
+        if let Some(slot) = &self.slot {
+            slot.answered(status);
+        }
         if let Some(line) = &mut self.line {
             line.answered(status);
         }
@@ -64,25 +102,41 @@ impl Ending {
 
     /// So many bytes of the body went on their way.
     pub(crate) fn passed(&mut self, bytes: u64) {
-        self.sent_bytes += bytes;
+        if !self.has_left() {
+            self.sent_bytes += bytes;
+        }
+    }
+
+    /// The client did not take what was there for so long: no business of the backend's.
+    pub(crate) fn not_taken(&mut self, time: Duration) {
+        self.not_taken += time;
     }
 
     /// It is over; what is told after that does not count.
     pub(crate) fn end(&mut self, kind: Kind) {
+        let has_left = self.has_left();
         let Some(mut slot) = self.slot.take() else {
             return;
         };
-        slot.ended(kind);
+        slot.ended(kind, self.not_taken);
         drop(slot);
         let connection = self.connection.take();
         if let Some(in_flight) = self.in_flight.take() {
             in_flight.backend.ended(kind);
+            // Nothing is known of what ends with its client.
+            if kind != Kind::Abandoned {
+                let well = kind == Kind::Completed && !self.is_server_error;
+                let health = &in_flight.live.settings.health;
+                in_flight.backend.ejection.ended(well, health);
+            }
             if let (Some(connection), Kind::Completed) = (connection, kind) {
                 in_flight.backend.keep(connection);
             }
         }
         self.running = None;
         if let Some(line) = self.line.take() {
+            // The log is about clients, the limit about backends.
+            let kind = if has_left { Kind::Abandoned } else { kind };
             line.ended(kind, self.sent_bytes);
         }
     }
@@ -98,13 +152,15 @@ impl Drop for Ending {
 #[derive(Debug)]
 struct InFlight {
     backend: Arc<Backend>,
+    live: Arc<Live>,
 }
 
 impl InFlight {
-    fn new(backend: &Arc<Backend>) -> Self {
+    fn new(backend: &Arc<Backend>, live: &Arc<Live>) -> Self {
         backend.begins();
         Self {
             backend: Arc::clone(backend),
+            live: Arc::clone(live),
         }
     }
 }

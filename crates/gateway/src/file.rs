@@ -69,6 +69,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
         threads: front.threads,
         max_connections: front.max_connections,
         access_log: front.access_log,
+        monitor: front.monitor,
         forwarded: front.forwarded,
         tls: front.tls,
         limit,

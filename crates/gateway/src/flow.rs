@@ -20,6 +20,8 @@ use weir_limit::{
     Ticket, Waited,
 };
 
+use crate::alone::AloneCount;
+use crate::figures::Figures;
 use crate::routes::Route;
 
 /// The pacer never sleeps for less: an admission that is due already is asked again only after
@@ -33,6 +35,7 @@ pub(crate) struct Flow {
     /// Something becomes due earlier than the pacer thinks, or the gateway ends.
     earlier: Condvar,
     origin: Instant,
+    alone: AloneCount,
 }
 
 #[derive(Debug)]
@@ -75,6 +78,7 @@ impl Flow {
             }),
             earlier: Condvar::new(),
             origin: Instant::now(),
+            alone: AloneCount::default(),
         });
         let paced = Arc::clone(&flow);
         let thread = thread::Builder::new()
@@ -130,6 +134,11 @@ impl Flow {
         self.settle(state, now);
     }
 
+    /// How many requests go on without their client.
+    pub(crate) fn alone(&self) -> &AloneCount {
+        &self.alone
+    }
+
     /// What the admission has seen.
     pub(crate) fn seen(&self) -> Seen {
         self.lock().admission.seen()
@@ -146,27 +155,48 @@ impl Flow {
         self.lock().admission.spent(now)
     }
 
+    /// Time that requests of each class have spent, in the order of the rules.
+    pub(crate) fn spent_by_class(&self) -> Vec<Spent> {
+        let now = self.now();
+        self.lock().admission.spent_by_class(now)
+    }
+
     fn slot(self: &Arc<Self>, permit: Permit) -> Slot {
         Slot {
             flow: Arc::clone(self),
             permit: Some(permit),
             kind: Kind::Abandoned,
+            not_taken: Duration::ZERO,
+            figures: None,
             route: None,
         }
     }
 
-    /// Gives a permit back; says how long it was held.
-    fn finish(&self, permit: Permit, kind: Kind) -> Duration {
+    /// A slot for a request that nothing holds: it takes none.
+    pub(crate) fn slot_of_none(self: &Arc<Self>) -> Slot {
+        Slot {
+            flow: Arc::clone(self),
+            permit: None,
+            kind: Kind::Abandoned,
+            not_taken: Duration::ZERO,
+            figures: None,
+            route: None,
+        }
+    }
+
+    /// Gives a permit back; says how long the backend had the request, of all the time but that in
+    /// which the client did not take what was there.
+    fn finish(&self, permit: Permit, kind: Kind, not_taken: Duration) -> Duration {
         let now = self.now();
-        let held = now.since(permit.admitted());
+        let response_time = now.since(permit.admitted()).saturating_sub(not_taken);
         let outcome = Outcome {
-            response_time: held,
+            response_time,
             kind,
         };
         let mut state = self.lock();
         state.admission.finish(permit, outcome, now);
         self.settle(state, now);
-        held
+        response_time
     }
 
     /// Collects what was decided about those who wait, lets go of the lock, and tells them.
@@ -189,7 +219,7 @@ impl Flow {
         for (sender, verdict) in settled {
             // A client that has left in between cannot take its slot: it is given back.
             if let Err(Waited::Granted(permit)) = sender.send(verdict) {
-                self.finish(permit, Kind::Abandoned);
+                self.finish(permit, Kind::Abandoned, Duration::ZERO);
             }
         }
     }
@@ -314,7 +344,7 @@ impl Drop for Place {
         // The verdict is on its way: either it is here, or it comes back to whoever sends it.
         self.verdict.close();
         if let Ok(Waited::Granted(permit)) = self.verdict.try_recv() {
-            self.flow.finish(permit, Kind::Abandoned);
+            self.flow.finish(permit, Kind::Abandoned, Duration::ZERO);
         }
     }
 }
@@ -323,10 +353,14 @@ impl Drop for Place {
 #[derive(Debug)]
 pub(crate) struct Slot {
     flow: Arc<Flow>,
-    /// There until this is dropped.
+    /// There until this is dropped; `None` for a request that nothing holds.
     permit: Option<Permit>,
     kind: Kind,
-    /// Who learns how long it was held.
+    /// For how long the client did not take what there was of the answer.
+    not_taken: Duration,
+    /// Where it is counted.
+    figures: Option<Arc<Figures>>,
+    /// Who learns how long the backend had the request.
     route: Option<Arc<Route>>,
 }
 
@@ -336,14 +370,32 @@ impl Slot {
         self.permit.as_ref().map_or(Duration::ZERO, Permit::waited)
     }
 
-    /// The route of the request learns how long the slot was held.
+    /// The route of the request learns how long the backend had it.
     pub(crate) fn is_for(&mut self, route: Arc<Route>) {
         self.route = Some(route);
     }
 
+    /// It is counted there.
+    pub(crate) fn is_counted_in(&mut self, figures: &Arc<Figures>) {
+        self.figures = Some(Arc::clone(figures));
+    }
+
+    /// The client gets a head with this code.
+    pub(crate) fn answered(&self, status: http::StatusCode) {
+        if let Some(figures) = &self.figures {
+            figures.answered(status);
+        }
+    }
+
+    /// The flow that it is of.
+    pub(crate) fn flow(&self) -> &Arc<Flow> {
+        &self.flow
+    }
+
     /// How the request has ended; a slot that is dropped without is that of a client that left.
-    pub(crate) fn ended(&mut self, kind: Kind) {
+    pub(crate) fn ended(&mut self, kind: Kind, not_taken: Duration) {
         self.kind = kind;
+        self.not_taken = not_taken;
     }
 }
 
@@ -352,9 +404,13 @@ impl Drop for Slot {
         let Some(permit) = self.permit.take() else {
             return;
         };
-        let held = self.flow.finish(permit, self.kind);
+        let waited = permit.waited();
+        let response_time = self.flow.finish(permit, self.kind, self.not_taken);
+        if let Some(figures) = &self.figures {
+            figures.ended(waited, response_time, self.not_taken);
+        }
         if let Some(route) = &self.route {
-            route.learn(held, self.kind);
+            route.learn(response_time, self.kind);
         }
     }
 }

@@ -11,6 +11,16 @@ use crate::settings::Forwarded;
 const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+/// Fields in which proxies tell who the client is.
+const CLAIMS: [&str; 5] = [
+    "x-real-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "true-client-ip",
+    "client-ip",
+];
+/// And what all others of the kind begin with.
+const CLAIMS_BEGIN: &str = "x-forwarded-";
 const VISIBLE: &str = "addresses and checked hosts are visible characters";
 
 /// Who is at the other end of a connection; the same for all its requests.
@@ -45,13 +55,13 @@ impl Client {
         match how {
             Forwarded::Off => {}
             Forwarded::Replace => {
+                remove_claims(headers);
                 headers.insert(FOR, self.address_text.clone());
                 headers.insert(PROTO, HeaderValue::from_static(scheme(self.is_secure)));
                 headers.insert(FORWARDED, self.forwarded(host));
-                match host {
-                    Some(host) => headers.insert(HOST, host.clone()),
-                    None => headers.remove(HOST),
-                };
+                if let Some(host) = host {
+                    headers.insert(HOST, host.clone());
+                }
             }
             Forwarded::Append => {
                 extend(headers, &FOR, &self.address_text);
@@ -80,6 +90,34 @@ impl Client {
         let told = [&self.begin, ";host=", quote, host, quote].concat();
         HeaderValue::from_maybe_shared(Bytes::from(told)).expect(VISIBLE)
     }
+}
+
+/// Takes out what a client claims about itself.
+fn remove_claims(headers: &mut HeaderMap) {
+    let claims: Vec<HeaderName> = headers
+        .keys()
+        .filter(|name| is_claim(name.as_str()))
+        .cloned()
+        .collect();
+    for name in claims {
+        headers.remove(name);
+    }
+}
+
+fn is_claim(name: &str) -> bool {
+    let begins = name.get(..CLAIMS_BEGIN.len());
+    begins.is_some_and(|begin| reads_as(begin, CLAIMS_BEGIN))
+        || CLAIMS.iter().any(|claim| reads_as(name, claim))
+}
+
+/// Whether servers that hand fields to scripts as variables cannot tell two names apart: there `_`
+/// is `-`.
+fn reads_as(name: &str, known: &str) -> bool {
+    let bytes = name.bytes().zip(known.bytes());
+    name.len() == known.len()
+        && bytes
+            .into_iter()
+            .all(|(a, b)| a == b || (a == b'_' && b == b'-'))
 }
 
 fn scheme(is_secure: bool) -> &'static str {
@@ -115,6 +153,7 @@ mod tests {
             ("x-forwarded-for", "10.0.0.2"),
             ("x-forwarded-proto", "https"),
             ("forwarded", "for=10.0.0.1"),
+            ("x-plan", "gold"),
         ] {
             headers.append(name, HeaderValue::from_static(value));
         }
@@ -137,6 +176,7 @@ mod tests {
                 "x-forwarded-for: 192.0.2.7",
                 "x-forwarded-host: a.example",
                 "x-forwarded-proto: http",
+                "x-plan: gold",
             ]
         );
         assert_eq!(
@@ -154,7 +194,26 @@ mod tests {
                 "x-forwarded-for: 10.0.0.1, 10.0.0.2, 192.0.2.7",
                 "x-forwarded-host: a",
                 "x-forwarded-proto: https",
+                "x-plan: gold",
             ]
         );
+    }
+
+    #[test]
+    fn claims_under_other_names_are_taken_out() {
+        for name in [
+            "x_forwarded_for",
+            "x-forwarded_for",
+            "x-forwarded-port",
+            "x-forwarded-client-cert",
+            "x-real-ip",
+            "x_real_ip",
+            "true-client-ip",
+        ] {
+            assert!(is_claim(name), "{name}");
+        }
+        for name in ["x-forwarded", "forwarded", "x-plan", "x_real", "via"] {
+            assert!(!is_claim(name), "{name}");
+        }
     }
 }

@@ -48,6 +48,8 @@ pub(crate) struct FrontCounts {
     pub(crate) not_accepted: AtomicU64,
     /// Requests that parse but could be understood in two ways.
     pub(crate) malformed: AtomicU64,
+    /// Requests that nothing held.
+    pub(crate) exempt: AtomicU64,
     /// Changes of the settings.
     pub(crate) reloads: AtomicU64,
     /// Times that the admin side had to be started again.

@@ -42,13 +42,17 @@
 
 mod access_log;
 mod admin;
+mod again;
+mod alone;
 mod backend;
 mod body;
 mod connection;
 mod control;
 mod cpu;
+mod ejection;
 mod ending;
 mod error;
+mod figures;
 mod file;
 mod flow;
 mod forwarded;
@@ -71,6 +75,7 @@ mod rules;
 mod sending;
 mod settings;
 mod status;
+mod stream;
 mod thread;
 mod tls;
 mod upgrade;
@@ -83,11 +88,11 @@ pub use gate_file::{Changed, FileError, GateFile, Keep, Lasting, Mistake, Reload
 pub use gateway::{Addresses, Gateway};
 pub use matching::{Matcher, Named};
 pub use settings::{
-    AdaptiveSettings, BackendAddress, ClassSettings, CpuFrom, Forwarded, Health, LimitSettings,
-    OTHER_CLASS, RequestLimits, Settings, Timeouts, TlsFiles,
+    AbandonedWork, AdaptiveSettings, BackendAddress, ClassSettings, CpuFrom, Forwarded, Health,
+    LimitSettings, OTHER_CLASS, RequestLimits, Settings, Timeouts, TlsFiles,
 };
 pub use status::{
-    BackendStatus, ClassStatus, ConnectionStatus, CpuStatus, LearntStatus, Refused, RouteStatus,
-    RoutesStatus, STATUS_SCHEMA, Standing, Status,
+    BackendStatus, ClassStatus, ClassTimes, ConnectionStatus, CpuStatus, LearntStatus, Refused,
+    RouteStatus, RoutesStatus, STATUS_SCHEMA, Standing, Status, TimesStatus,
 };
 pub use weir_userfile::Problem;

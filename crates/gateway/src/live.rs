@@ -4,8 +4,10 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::again::Budget;
 use crate::backend::Backend;
 use crate::error::GatewayError;
+use crate::figures::Figures;
 use crate::routes::Routes;
 use crate::settings::{BackendAddress, Settings};
 
@@ -16,8 +18,12 @@ pub(crate) struct Live {
     pub(crate) backends: Vec<Arc<Backend>>,
     /// Names of the classes, the last one for what matches none.
     pub(crate) classes: Vec<Arc<str>>,
+    /// What became of the requests of each.
+    pub(crate) figures: Vec<Arc<Figures>>,
     /// What routes cost, if a class asks for it.
     pub(crate) routes: Option<Arc<Routes>>,
+    /// For requests that are sent once more.
+    pub(crate) again: Budget,
     /// Counts the settings since the gateway began.
     pub(crate) generation: u64,
 }
@@ -40,17 +46,20 @@ impl Live {
             }
         };
         let backends: Result<_, GatewayError> = settings.backends.iter().map(backend).collect();
+        let classes: Vec<Arc<str>> = settings.class_names().into_iter().map(Arc::from).collect();
         Ok(Self {
             backends: backends?,
-            classes: settings.class_names().into_iter().map(Arc::from).collect(),
+            figures: figures(&classes, before),
+            classes,
             routes: Routes::new(&settings, before.and_then(|before| before.routes.as_ref())),
+            again: Budget::default(),
             generation: before.map_or(0, |before| before.generation + 1),
             settings,
         })
     }
 
-    /// The backend with the fewest requests in flight among those that answer, and that is not
-    /// `failed`; among equals they take turns.
+    /// The backend with the fewest requests in flight among those that answer, do not fail, and
+    /// that is not `failed`; among equals they take turns.
     pub(crate) fn backend(&self, turn: usize, failed: Option<&Arc<Backend>>) -> &Arc<Backend> {
         if let [only] = self.backends.as_slice() {
             return only;
@@ -60,11 +69,42 @@ impl Live {
         let burden = |backend: &&Arc<Backend>| {
             let has_failed = failed.is_some_and(|failed| Arc::ptr_eq(failed, backend));
             // When none answers, one of them may have come back since.
-            (has_failed, backend.is_down(), backend.in_flight())
+            (
+                has_failed,
+                backend.is_down(),
+                backend.ejection.is_ejected(),
+                backend.in_flight(),
+            )
         };
         in_turn
             .min_by_key(burden)
             .expect("a file without backends is refused")
+    }
+}
+
+/// Those of classes that stay are counted on.
+fn figures(classes: &[Arc<str>], before: Option<&Live>) -> Vec<Arc<Figures>> {
+    let kept = |name: &Arc<str>| {
+        let before = before?;
+        let at = before.classes.iter().position(|known| known == name)?;
+        Some(Arc::clone(&before.figures[at]))
+    };
+    classes
+        .iter()
+        .map(|name| kept(name).unwrap_or_default())
+        .collect()
+}
+
+impl Live {
+    /// What became of the requests of a class.
+    pub(crate) fn figures_of(&self, class: &str) -> Option<&Figures> {
+        let at = self.classes.iter().position(|known| **known == *class)?;
+        self.figures.get(at).map(AsRef::as_ref)
+    }
+
+    /// Whether a backend takes requests.
+    pub(crate) fn any_is_up(&self) -> bool {
+        self.backends.iter().any(|backend| !backend.is_down())
     }
 }
 

@@ -5,16 +5,20 @@ use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use http::header::{CONNECTION, EXPECT, HOST, HeaderValue, TRANSFER_ENCODING, UPGRADE, VIA};
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, HeaderValue, TRANSFER_ENCODING, UPGRADE, VIA,
+};
 use http::request::Parts;
 use http::uri::{PathAndQuery, Uri};
-use http::{HeaderMap, Request, Response, StatusCode, Version};
-use hyper::body::Incoming;
+use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
+use hyper::body::{Body as _, Incoming};
 use hyper::upgrade::OnUpgrade;
 use weir_limit::Kind;
 
 use crate::access_log::Line;
+use crate::alone::{Answered, Stand};
 use crate::body::{RequestBody, ResponseBody};
 use crate::connection::Connection;
 use crate::ending::Ending;
@@ -23,6 +27,7 @@ use crate::hop::{remove_hop_by_hop, upgrade};
 use crate::live::Live;
 use crate::refuse;
 use crate::sending::{Failure, forward};
+use crate::settings::AbandonedWork;
 use crate::upgrade::switch;
 use crate::vet::vet;
 use crate::watched::Running;
@@ -65,19 +70,32 @@ pub(crate) fn answer(
             return Box::pin(ready(Ok(response)));
         }
     };
+    if live.settings.monitor.as_deref() == Some(head.uri.path()) {
+        let response = refuse::monitored(live.any_is_up(), *shared.drains.borrow());
+        if let Some(line) = &mut line {
+            line.admitted(Duration::ZERO);
+            line.answered(response.status());
+        }
+        return Box::pin(ready(Ok(response)));
+    }
     Box::pin(async move {
         let (slot, live) = match admit(&connection, live, &head, &mut line).await {
             Ok(admitted) => admitted,
             Err(refused) => return Ok(*refused),
         };
+        let keeps = live.settings.limit.abandoned_work == AbandonedWork::GoesOn;
+        let stand: Option<Arc<Stand>> = keeps.then(Arc::default);
         let admitted = Admitted {
             body: RequestBody::new(body, live.settings.timeouts.body, running.activity()),
-            ending: Ending::new(slot, line, running),
+            ending: Ending::new(slot, line, running, stand.clone()),
             head,
             host,
             switching,
         };
-        Ok(Box::pin(admitted.go_on(connection, live)).await)
+        let shared = Arc::clone(&connection.shared);
+        let within = live.settings.timeouts.response;
+        let answering = admitted.go_on(connection, live);
+        Ok(Answered::new(answering, stand, &shared.flow, within).await)
     })
 }
 
@@ -106,6 +124,7 @@ impl Admitted {
             mut ending,
         } = self;
         prepare(&mut head, host.as_ref(), &connection, &live);
+        say_that_it_has_a_body(&mut head, &body);
         if let Some((protocol, _)) = &switching {
             head.headers.insert(UPGRADE, protocol.clone());
             head.headers
@@ -121,9 +140,9 @@ impl Admitted {
                 Ok(response) => {
                     pass_back(response, &live, ending, switching.map(|(_, client)| client))
                 }
-                Err(Failure { status, says }) => {
+                Err(Failure { status, says, kind }) => {
                     ending.answers(status);
-                    ending.end(Kind::Failed);
+                    ending.end(kind);
                     refuse::failed(status, says)
                 }
             }
@@ -143,11 +162,26 @@ async fn admit(
         let route = live.routes.as_ref().map(|routes| routes.of(head));
         let is_as_costly = |class| route.as_ref().is_some_and(|route| route.is_of(class));
         let class = live.settings.class_of(head, is_as_costly);
+        if live.settings.is_exempt(class) {
+            connection
+                .shared
+                .counts
+                .exempt
+                .fetch_add(1, Ordering::Relaxed);
+            if let Some(line) = line {
+                line.of_class(&live.classes[class]);
+                line.admitted(Duration::ZERO);
+            }
+            let mut slot = flow.slot_of_none();
+            slot.is_counted_in(&live.figures[class]);
+            return Ok((slot, live));
+        }
         match flow.arrive(class, live.generation) {
             Entry::Stale => live = connection.shared.current.get(),
             entry => break (class, route, entry),
         }
     };
+    let figures = &live.figures[class];
     let class = &live.classes[class];
     if let Some(line) = line {
         line.of_class(class);
@@ -160,6 +194,7 @@ async fn admit(
     };
     match admitted {
         Ok(mut slot) => {
+            slot.is_counted_in(figures);
             if let Some(route) = route {
                 slot.is_for(route);
             }
@@ -170,6 +205,7 @@ async fn admit(
         }
         Err(refusal) => {
             let response = refuse::turned_away(&refusal, class);
+            figures.answered(response.status());
             if let Some(line) = line {
                 line.refused(refusal.why);
                 line.answered(response.status());
@@ -179,9 +215,38 @@ async fn admit(
     }
 }
 
+/// hyper takes a body without a length for none where the method is GET or HEAD.
+fn say_that_it_has_a_body(head: &mut Parts, body: &RequestBody) {
+    let is_taken_for_none = matches!(head.method, Method::GET | Method::HEAD);
+    if is_taken_for_none && !body.is_end_stream() && body.size_hint().exact().is_none() {
+        let chunked = HeaderValue::from_static("chunked");
+        head.headers.insert(TRANSFER_ENCODING, chunked);
+    }
+}
+
+/// A client of HTTP/2 may send its cookies one by one; HTTP/1.1 has one field for all (RFC 9113,
+/// 8.2.3).
+fn join_cookies(headers: &mut HeaderMap) {
+    if headers.get_all(COOKIE).iter().nth(1).is_none() {
+        return;
+    }
+    let crumbs: Vec<&[u8]> = headers
+        .get_all(COOKIE)
+        .iter()
+        .map(HeaderValue::as_bytes)
+        .collect();
+    // Of values that were fields each by itself, nothing can be wrong when they are one.
+    if let Ok(joined) = HeaderValue::from_bytes(&crumbs.join(&b"; "[..])) {
+        headers.insert(COOKIE, joined);
+    }
+}
+
 /// Makes the head of a client's request that of the gateway's.
 fn prepare(head: &mut Parts, host: Option<&HeaderValue>, connection: &Connection, live: &Live) {
     remove_hop_by_hop(&mut head.headers);
+    if head.version == Version::HTTP_2 {
+        join_cookies(&mut head.headers);
+    }
     // The gateway says `100 Continue` itself, when the request was admitted and a backend takes the
     // body.
     head.headers.remove(EXPECT);
@@ -218,14 +283,17 @@ fn pass_back(
     remove_hop_by_hop(&mut head.headers);
     head.version = Version::HTTP_11;
     ending.answers(head.status);
-    let body = ResponseBody::passed(body, live.settings.timeouts.body, ending);
+    let mut body = ResponseBody::passed(body, &live.settings.timeouts, ending);
+    if head.status == StatusCode::NOT_MODIFIED && head.headers.contains_key(CONTENT_LENGTH) {
+        body = body.told_of();
+    }
     Response::from_parts(head, body)
 }
 
 /// Of both lengths the chunks are the true one (RFC 9112, 6.3); hyper has read the body so.
 fn remove_body_length_of_chunked(headers: &mut HeaderMap) {
     if headers.contains_key(TRANSFER_ENCODING) {
-        headers.remove(http::header::CONTENT_LENGTH);
+        headers.remove(CONTENT_LENGTH);
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use serde::Serialize;
 use weir_limit::{Refusal, Why};
@@ -62,6 +62,26 @@ pub(crate) fn turned_away(refusal: &Refusal, class: &Arc<str>) -> Response<Respo
 fn whole_seconds(time: Duration) -> u64 {
     let whole = time.as_secs() + u64::from(time.subsec_nanos() > 0);
     whole.max(1)
+}
+
+/// The answer of the gateway itself to who asks how it is.
+pub(crate) fn monitored(any_is_up: bool, drains: bool) -> Response<ResponseBody> {
+    let (status, says) = if drains {
+        (StatusCode::SERVICE_UNAVAILABLE, "draining\n")
+    } else if any_is_up {
+        (StatusCode::OK, "ok\n")
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, "no backend is up\n")
+    };
+    let mut response = Response::new(ResponseBody::Own(Some(Bytes::from_static(says.as_bytes()))));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("text/plain; charset=utf-8"),
+    );
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 /// The answer to a request that is not passed on.

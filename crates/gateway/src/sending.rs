@@ -11,7 +11,9 @@ use http::header::{HOST, HeaderValue};
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::Instant;
+use weir_limit::Kind;
 
+use crate::again;
 use crate::backend::{Backend, ConnectError};
 use crate::body::{BodyError, RequestBody};
 use crate::connection::Connection;
@@ -26,17 +28,33 @@ const TRIES_MAX: usize = 3;
 pub(crate) struct Failure {
     pub(crate) status: StatusCode,
     pub(crate) says: &'static str,
+    /// How the request has ended for the backend, whose failure it need not be.
+    pub(crate) kind: Kind,
 }
 
 const fn failure(status: StatusCode, says: &'static str) -> Failure {
-    Failure { status, says }
+    Failure {
+        status,
+        says,
+        kind: Kind::Failed,
+    }
 }
 
-/// Sends the request to a backend; what no backend has begun to take is tried again. `names_host`
-/// is whether the client has said for which host it is.
+/// What the client sent was not whole: no failure of a backend's.
+const fn of_client(status: StatusCode, says: &'static str) -> Failure {
+    Failure {
+        status,
+        says,
+        kind: Kind::Abandoned,
+    }
+}
+
+/// Sends the request to a backend. What no backend has begun to take is tried again, and so is what
+/// may be repeated if its connection broke before the answer. `names_host` is whether the client
+/// has said for which host it is.
 pub(crate) async fn forward(
     connection: &Connection,
-    live: &Live,
+    live: &Arc<Live>,
     mut request: Request<RequestBody>,
     names_host: bool,
     ending: &mut Ending,
@@ -44,9 +62,10 @@ pub(crate) async fn forward(
     let thread = connection.thread;
     let mut failed: Option<Arc<Backend>> = None;
     let mut last = failure(StatusCode::BAD_GATEWAY, "no backend took the request");
+    live.again.earn();
     for turn in 0..TRIES_MAX {
         let backend = live.backend(connection.turn() + turn, failed.as_ref());
-        ending.at(backend);
+        ending.at(backend, live);
         if !names_host {
             request.headers_mut().insert(HOST, host_of(backend));
         }
@@ -57,6 +76,7 @@ pub(crate) async fn forward(
                 Ok(new) => new,
                 Err(error) => {
                     backend.looked(false, &live.settings.health);
+                    backend.ejection.ended(false, &live.settings.health);
                     failed = Some(Arc::clone(backend));
                     last = connect_failure(&error);
                     continue;
@@ -64,6 +84,8 @@ pub(crate) async fn forward(
             },
         };
         let moved = request.body().moved();
+        let copy = again::copy(&request);
+        ending.is_sent(true);
         let sending = to.sender().try_send_request(request);
         let within = live.settings.timeouts.response;
         let sent = in_time(within, to.patience(), sending, moved.as_deref()).await;
@@ -78,11 +100,22 @@ pub(crate) async fn forward(
                 ending.on(to);
                 return Ok(response);
             }
-            Err(mut error) => match error.take_message() {
-                // The connection was closed before anything of it was written.
-                Some(unsent) => request = unsent,
-                None => return Err(send_failure(error.error())),
-            },
+            Err(mut error) => {
+                if let Some(unsent) = error.take_message() {
+                    // The connection was closed before anything of it was written.
+                    request = unsent;
+                } else {
+                    last = send_failure(error.error());
+                    let copy = copy.filter(|_| turn + 1 < TRIES_MAX && live.again.spend());
+                    let Some(copy) = copy else {
+                        return Err(last);
+                    };
+                    backend.ejection.ended(false, &live.settings.health);
+                    failed = Some(Arc::clone(backend));
+                    request = copy;
+                }
+                ending.is_sent(false);
+            }
         }
     }
     Err(last)
@@ -136,13 +169,13 @@ fn send_failure(error: &hyper::Error) -> Failure {
     // Only the body that the client sends is the gateway's own part of a connection to a backend.
     match std::error::Error::source(error).and_then(|cause| cause.downcast_ref()) {
         Some(BodyError::Stalled(_)) => {
-            return failure(
+            return of_client(
                 StatusCode::REQUEST_TIMEOUT,
                 "the body of the request did not come in time",
             );
         }
         Some(BodyError::Broken(_)) => {
-            return failure(StatusCode::BAD_REQUEST, "the body of the request is none");
+            return of_client(StatusCode::BAD_REQUEST, "the body of the request is none");
         }
         None => {}
     }

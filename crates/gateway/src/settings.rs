@@ -25,6 +25,8 @@ pub struct Settings {
     pub max_connections: Option<u32>,
     /// File of the access log; `-` is standard output, `None` no log.
     pub access_log: Option<PathBuf>,
+    /// The path at which the gateway itself says whether it can do its work; `None`: nowhere.
+    pub monitor: Option<String>,
     /// What backends are told about the client.
     pub forwarded: Forwarded,
     /// Certificate and key; `None`: clients speak without TLS.
@@ -94,6 +96,20 @@ pub struct LimitSettings {
     pub max_wait: Duration,
     /// Most requests that wait; `None`: as many as `max_wait` allows.
     pub max_queue: Option<usize>,
+    /// What backends do with a request that nobody waits for any more.
+    pub abandoned_work: AbandonedWork,
+}
+
+/// What backends do with a request that nobody waits for any more, and with it what becomes of its
+/// slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AbandonedWork {
+    /// It goes on, as in most servers: the slot stays taken until the backend has answered or
+    /// closed.
+    #[default]
+    GoesOn,
+    /// It stops: the slot is given back at once, and the connection to the backend is closed.
+    Stops,
 }
 
 impl Default for LimitSettings {
@@ -104,6 +120,7 @@ impl Default for LimitSettings {
             adaptive: None,
             max_wait: Duration::from_millis(200),
             max_queue: None,
+            abandoned_work: AbandonedWork::default(),
         }
     }
 }
@@ -158,6 +175,9 @@ pub struct ClassSettings {
     pub rate_per_s: Option<f64>,
     /// Its own cap on requests in flight.
     pub concurrency: Option<f64>,
+    /// Whether it passes by all that is held: the health check of a balancer must not be rejected
+    /// in overload.
+    pub is_exempt: bool,
 }
 
 /// How long each phase of a request may last.
@@ -239,6 +259,10 @@ pub struct Health {
     pub down_after: u32,
     /// Looks that succeed in a row until it gets requests again.
     pub up_after: u32,
+    /// Requests in a row that fail until a backend gets none for a while; `None`: it always does.
+    pub eject_after: Option<u32>,
+    /// For how long the first time; each time in a row for so much longer.
+    pub eject_for: Duration,
 }
 
 impl Default for Health {
@@ -249,6 +273,9 @@ impl Default for Health {
             timeout: Duration::from_secs(1),
             down_after: 2,
             up_after: 2,
+            // As Envoy's `consecutive_5xx`.
+            eject_after: Some(5),
+            eject_for: Duration::from_secs(10),
         }
     }
 }
@@ -264,6 +291,7 @@ impl Settings {
             threads: None,
             max_connections: None,
             access_log: None,
+            monitor: None,
             forwarded: Forwarded::default(),
             tls: None,
             limit: LimitSettings::default(),
@@ -282,6 +310,11 @@ impl Settings {
             .last()
             .is_some_and(|class| class.matches.takes_everything());
         named.chain((!all_taken).then_some(OTHER_CLASS)).collect()
+    }
+
+    /// Whether nothing holds requests of a class.
+    pub fn is_exempt(&self, class: usize) -> bool {
+        self.classes.get(class).is_some_and(|class| class.is_exempt)
     }
 
     /// Index of the class of a request; `is_as_costly` says of the index of a class whether the

@@ -5,14 +5,18 @@ mod cpu;
 mod learnt;
 mod routes;
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_limit::{Counts, Seen, Why};
+use weir_limit::{Counts, Seen, Spent, Why};
 
 use crate::control::Control;
+use crate::figures::{Figures, Times};
+use crate::live::Live;
 pub use cpu::CpuStatus;
 pub use learnt::LearntStatus;
 pub use routes::{RouteStatus, RoutesStatus};
@@ -42,6 +46,9 @@ pub struct Status {
     /// As `in_flight_s`, of those that wait for their turn.
     #[serde(default)]
     pub queued_s: f64,
+    /// Requests in flight whose client has left: a backend still has them.
+    #[serde(default)]
+    pub in_flight_without_client: u32,
     /// What the limit over all classes has learnt; absent where it is fixed, and before anybody
     /// has waited for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,6 +69,9 @@ pub struct Status {
     pub connections: ConnectionStatus,
     /// Requests that were not passed on because they could be understood in two ways.
     pub malformed: u64,
+    /// Requests of exempt classes: nothing held them, and no other figure counts them.
+    #[serde(default)]
+    pub exempt: u64,
     /// Changes of the settings.
     pub reloads: u64,
     /// Lines of the access log that found no room.
@@ -120,6 +130,64 @@ pub struct ClassStatus {
     pub name: String,
     /// Its figures.
     pub standing: Standing,
+    /// Seconds that its requests have spent in flight, added up, as over all classes.
+    #[serde(default)]
+    pub in_flight_s: f64,
+    /// As `in_flight_s`, of those that wait for their turn.
+    #[serde(default)]
+    pub queued_s: f64,
+    /// How often its clients got which status code, those of the gateway's own included.
+    #[serde(default)]
+    pub codes: BTreeMap<u16, u64>,
+    /// How long its requests took that were admitted and are over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<ClassTimes>,
+}
+
+/// How long requests took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClassTimes {
+    /// From the arrival to the last byte of the answer.
+    pub response: TimesStatus,
+    /// For their turn.
+    pub wait: TimesStatus,
+    /// At the backend: without the time in which the client did not take what was there.
+    pub backend: TimesStatus,
+}
+
+/// Times since the start, in buckets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimesStatus {
+    /// How many.
+    pub count: u64,
+    /// Their sum, in seconds.
+    pub sum_s: f64,
+    /// How many took at most so many seconds, and longer than the bound before; the last has none.
+    pub buckets: Vec<(Option<f64>, u64)>,
+}
+
+impl ClassTimes {
+    fn of(figures: &Figures) -> Self {
+        Self {
+            response: TimesStatus::of(&figures.response),
+            wait: TimesStatus::of(&figures.wait),
+            backend: TimesStatus::of(&figures.backend),
+        }
+    }
+}
+
+impl TimesStatus {
+    fn of(times: &Times) -> Self {
+        let seen = times.seen();
+        let buckets = seen.buckets.into_iter();
+        Self {
+            count: seen.count,
+            sum_s: seen.sum_s,
+            buckets: buckets
+                .map(|(bound, count)| (bound.is_finite().then_some(bound), count))
+                .collect(),
+        }
+    }
 }
 
 /// How a backend stands.
@@ -129,6 +197,12 @@ pub struct BackendStatus {
     pub url: String,
     /// Whether it gets requests.
     pub up: bool,
+    /// Whether it gets none for a while because so many in a row have failed.
+    #[serde(default)]
+    pub ejected: bool,
+    /// How often that was so.
+    #[serde(default)]
+    pub ejections: u64,
     /// Requests that it has.
     pub in_flight: u32,
     /// Requests that it got.
@@ -166,6 +240,8 @@ impl Status {
         let backends = live.backends.iter().map(|backend| BackendStatus {
             url: backend.address.to_string(),
             up: !backend.is_down(),
+            ejected: backend.ejection.is_ejected(),
+            ejections: backend.ejection.count(),
             in_flight: backend.in_flight(),
             requests: count(&backend.counts.requests),
             failed: count(&backend.counts.failed),
@@ -179,6 +255,7 @@ impl Status {
             rate_per_s: live.settings.limit.rate_per_s,
             in_flight_s: spent.in_flight.as_secs_f64(),
             queued_s: spent.waiting.as_secs_f64(),
+            in_flight_without_client: shared.flow.alone().get(),
             learnt: shared.flow.learnt().map(LearntStatus::of),
             backends: backends.collect(),
             cpu: CpuStatus::of(shared.cpu.seen()),
@@ -193,19 +270,30 @@ impl Status {
                 not_accepted: count(&shared.counts.not_accepted),
             },
             malformed: count(&shared.counts.malformed),
+            exempt: count(&shared.counts.exempt),
             reloads: count(&shared.counts.reloads),
             log_lines_left_out: shared.log.as_ref().map_or(0, |log| log.left_out()),
             admin_restarts: count(&shared.counts.admin_restarts),
-            classes: classes(&seen),
+            classes: classes(&seen, &shared.flow.spent_by_class(), &live),
             all: standing(seen.limit, seen.in_flight, seen.queued, &seen.counts),
         }
     }
 }
 
-fn classes(seen: &Seen) -> Vec<ClassStatus> {
-    let classes = seen.classes.iter().map(|class| ClassStatus {
+/// The classes with the time that their requests have spent. Rules that change between the two
+/// readings leave some without it until the next.
+fn classes(seen: &Seen, spent: &[Spent], live: &Live) -> Vec<ClassStatus> {
+    let spent = spent.iter().copied().chain(iter::repeat(Spent::default()));
+    let classes = seen.classes.iter().zip(spent);
+    let classes = classes.map(|(class, spent)| ClassStatus {
         name: class.name.clone(),
         standing: standing(class.limit, class.in_flight, class.queued, &class.counts),
+        in_flight_s: spent.in_flight.as_secs_f64(),
+        queued_s: spent.waiting.as_secs_f64(),
+        codes: live
+            .figures_of(&class.name)
+            .map_or_else(BTreeMap::new, Figures::codes),
+        times: live.figures_of(&class.name).map(ClassTimes::of),
     });
     classes.collect()
 }
@@ -275,6 +363,13 @@ impl fmt::Display for Status {
         for class in &self.classes {
             class.standing.line(f, &class.name)?;
         }
+        if self.in_flight_without_client > 0 {
+            writeln!(
+                f,
+                "the clients of {} of those in flight have left; backends still have them",
+                self.in_flight_without_client
+            )?;
+        }
         if let Some(learnt) = &self.learnt {
             writeln!(f, "{learnt}")?;
         }
@@ -287,7 +382,11 @@ impl fmt::Display for Status {
             writeln!(f, "{} {:.1} ms{class}", route.route, route.cost_ms)?;
         }
         for backend in &self.backends {
-            let state = if backend.up { "up" } else { "down" };
+            let state = match (backend.up, backend.ejected) {
+                (false, _) => "down",
+                (true, true) => "ejected",
+                (true, false) => "up",
+            };
             writeln!(
                 f,
                 "{} {state}: {} in flight, {} requests, {} failed, {} connections made",

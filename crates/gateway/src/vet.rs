@@ -148,9 +148,27 @@ fn is_plain(host: &[u8]) -> bool {
     match host.split_at(name) {
         ([], _) => false,
         (_, []) => true,
-        (_, [b':', port @ ..]) => !port.is_empty() && port.iter().all(u8::is_ascii_digit),
+        (_, [b':', port @ ..]) => !port.is_empty() && is_port(port),
         _ => false,
     }
+}
+
+fn is_authority(host: &str) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else {
+        return false;
+    };
+    match &host.as_bytes()[authority.host().len()..] {
+        [] => true,
+        [b':', port @ ..] => is_port(port),
+        _ => false,
+    }
+}
+
+/// Whether this can be a port; none at all may be said too (RFC 3986, 3.2.3).
+fn is_port(port: &[u8]) -> bool {
+    let value = std::str::from_utf8(port).ok();
+    let is_number = port.iter().all(u8::is_ascii_digit);
+    is_number && (port.is_empty() || value.is_some_and(|value| value.parse::<u16>().is_ok()))
 }
 
 fn check_host(host: &HeaderValue) -> Result<(), Unfit> {
@@ -161,7 +179,7 @@ fn check_host(host: &HeaderValue) -> Result<(), Unfit> {
         .to_str()
         .ok()
         .filter(|host| !host.contains('@'))
-        .is_some_and(|host| host.parse::<Authority>().is_ok());
+        .is_some_and(is_authority);
     if is_host {
         Ok(())
     } else {
@@ -192,7 +210,8 @@ mod tests {
         for (host, is_taken) in [
             ("a", true),
             ("a.example:80", true),
-            ("127.0.0.1:99999", true),
+            ("127.0.0.1:65535", true),
+            ("127.0.0.1:99999", false),
             ("", false),
             (":80", false),
             ("a:", false),
@@ -220,6 +239,11 @@ mod tests {
             ("GET", "/", &[("host", "")], Err(400)),
             ("GET", "/", &[("host", "a b")], Err(400)),
             ("GET", "/", &[("host", "u@a")], Err(400)),
+            ("GET", "/", &[("host", "a:99x")], Err(400)),
+            ("GET", "/", &[("host", "a:70000")], Err(400)),
+            ("GET", "/", &[("host", "[::1]:x")], Err(400)),
+            ("GET", "/", &[("host", "[::1]:80")], Ok("[::1]:80")),
+            ("GET", "/", &[("host", "a:")], Ok("a:")),
             ("GET", "/", &[("host", "a/b")], Err(400)),
             ("CONNECT", "a.example:80", &[host], Err(501)),
             ("TRACE", "/", &[host], Err(405)),

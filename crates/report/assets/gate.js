@@ -121,7 +121,7 @@
     const backends = at("backend-rows");
     backends.replaceChildren();
     for (const backend of status.backends) {
-      row(backends, [backend.url, backend.up ? "up" : "down", number(backend.in_flight), number(backend.requests),
+      row(backends, [backend.url, backend.ejected ? "ejected" : backend.up ? "up" : "down", number(backend.in_flight), number(backend.requests),
         number(backend.failed), number(backend.connections)]);
     }
     const choice = at("class");

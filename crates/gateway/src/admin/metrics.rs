@@ -5,13 +5,13 @@ mod stage;
 use std::fmt;
 
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _, text::encode};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _, NoLabelSet, text::encode};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::status::{ClassStatus, Status};
+use crate::status::{ClassStatus, ClassTimes, Status, TimesStatus};
 use stage::AsStage;
 
 /// Of the text.
@@ -35,12 +35,16 @@ struct Metrics(Status);
 /// A metric of a class: its name, what it says, and its value.
 type Told<T> = (&'static str, &'static str, fn(&ClassStatus) -> T);
 
+/// Times of a class: their name, what they are, and they themselves.
+type ToldTimes = (&'static str, &'static str, fn(&ClassTimes) -> &TimesStatus);
+
 type Label = [(&'static str, String); 1];
 
 impl Collector for Metrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let status = &self.0;
         self.of_classes(&mut encoder)?;
+        self.of_responses(&mut encoder)?;
         self.of_backends(&mut encoder)?;
         self.of_cpu(&mut encoder)?;
         let connections = &status.connections;
@@ -59,6 +63,11 @@ impl Collector for Metrics {
                 "requests_malformed",
                 "Requests that could be understood in two ways",
                 status.malformed,
+            ),
+            (
+                "requests_exempt",
+                "Requests that nothing held",
+                status.exempt,
             ),
             ("reloads", "Changes of the settings", status.reloads),
             (
@@ -81,6 +90,11 @@ impl Collector for Metrics {
                 "connections_open",
                 "Connections of clients that are open",
                 Some(connections.open as f64),
+            ),
+            (
+                "requests_without_client",
+                "Requests in flight whose client has left",
+                Some(f64::from(status.in_flight_without_client)),
             ),
             ("limit", "Limit on requests in flight", status.all.limit),
             (
@@ -183,8 +197,59 @@ impl Metrics {
         Ok(())
     }
 
+    fn of_responses(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let help = "Answers that clients got";
+        let mut family = encoder.encode_descriptor("responses", help, None, MetricType::Counter)?;
+        for class in &self.0.classes {
+            for (code, count) in &class.codes {
+                let labels = [("class", class.name.clone()), ("code", code.to_string())];
+                ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
+            }
+        }
+        let times: [ToldTimes; 3] = [
+            (
+                "response_time",
+                "From the arrival of a request that was admitted to the last byte of its answer",
+                |times| &times.response,
+            ),
+            (
+                "wait_time",
+                "For how long requests that were admitted waited",
+                |times| &times.wait,
+            ),
+            (
+                "backend_time",
+                "For how long a backend had a request",
+                |times| &times.backend,
+            ),
+        ];
+        for (name, help, pick) in times {
+            let seconds = Some(&Unit::Seconds);
+            let mut family =
+                encoder.encode_descriptor(name, help, seconds, MetricType::Histogram)?;
+            for class in &self.0.classes {
+                let Some(times) = class.times.as_ref().map(pick) else {
+                    continue;
+                };
+                let buckets = times.buckets.iter();
+                let buckets: Vec<(f64, u64)> = buckets
+                    .map(|(bound, count)| (bound.unwrap_or(f64::INFINITY), *count))
+                    .collect();
+                let labels = label("class", &class.name);
+                let mut one = family.encode_family(&labels)?;
+                one.encode_histogram::<NoLabelSet>(times.sum_s, times.count, &buckets, None)?;
+            }
+        }
+        Ok(())
+    }
+
     fn of_backends(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         for (name, help, pick) in [
+            (
+                "backend_ejections",
+                "Times that a backend got no requests because they failed in a row",
+                3,
+            ),
             ("backend_requests", "Requests that a backend got", 0),
             (
                 "backend_failed",
@@ -195,7 +260,12 @@ impl Metrics {
         ] {
             let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
             for backend in &self.0.backends {
-                let counts = [backend.requests, backend.failed, backend.connections];
+                let counts = [
+                    backend.requests,
+                    backend.failed,
+                    backend.connections,
+                    backend.ejections,
+                ];
                 let labels = label("backend", &backend.url);
                 let one = family.encode_family(&labels)?;
                 ConstCounter::new(counts[pick]).encode(one)?;
@@ -206,7 +276,7 @@ impl Metrics {
         for backend in &self.0.backends {
             let labels = label("backend", &backend.url);
             let one = family.encode_family(&labels)?;
-            ConstGauge::new(i64::from(backend.up)).encode(one)?;
+            ConstGauge::new(i64::from(backend.up && !backend.ejected)).encode(one)?;
         }
         Ok(())
     }

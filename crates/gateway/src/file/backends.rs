@@ -106,6 +106,13 @@ pub(super) fn health(root: &Section<'_>) -> Health {
             *field = count.into_inner();
         }
     }
+    if let Some(count) = section.whole("eject-after", 0..=1000) {
+        let count = count.into_inner();
+        health.eject_after = (count > 0).then_some(count);
+    }
+    if let Some(length) = time(&section, "eject-for", least, most) {
+        health.eject_for = length;
+    }
     section.finish();
     health
 }

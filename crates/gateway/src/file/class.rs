@@ -66,7 +66,27 @@ fn class(section: &Section<'_>, name: Option<&Spanned<String>>) -> ClassSettings
         promise: promise(section),
         rate_per_s: rate(section, "rate"),
         concurrency: concurrency(section, "concurrency"),
+        is_exempt: is_exempt(section),
     }
+}
+
+/// `exempt = true`: nothing of the class is held, so that there is nothing else to say of it.
+fn is_exempt(section: &Section<'_>) -> bool {
+    if section.flag("exempt") != Some(true) {
+        return false;
+    }
+    let held = ["rate", "concurrency", "promise"];
+    let held = held
+        .into_iter()
+        .find(|key| section.table().get(*key).is_some());
+    if let Some(key) = held {
+        section.problems().add_with_help(
+            section.span(),
+            format!("a class that is exempt has no `{key}`"),
+            format!("leave `{key}` out, or `exempt`"),
+        );
+    }
+    true
 }
 
 /// What can only be said of a class by looking at the others.

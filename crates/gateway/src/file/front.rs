@@ -33,6 +33,7 @@ pub(super) struct Front {
     pub(super) threads: Option<u32>,
     pub(super) max_connections: Option<u32>,
     pub(super) access_log: Option<PathBuf>,
+    pub(super) monitor: Option<String>,
     pub(super) forwarded: Forwarded,
     pub(super) tls: Option<TlsFiles>,
     pub(super) timeouts: Timeouts,
@@ -52,11 +53,26 @@ pub(super) fn read(root: &Section<'_>) -> Front {
             .whole("max-connections", 1..=CONNECTIONS_MAX)
             .map(Spanned::into_inner),
         access_log: root.text("access-log").map(|path| path.into_inner().into()),
+        monitor: monitor(root),
         forwarded: forwarded(root),
         tls: tls(root),
         timeouts: timeouts(root),
         request: request(root),
     }
+}
+
+fn monitor(root: &Section<'_>) -> Option<String> {
+    let path = root.text("monitor")?;
+    let is_path = path.get_ref().starts_with('/') && !path.get_ref().contains(['?', '#', ' ']);
+    if is_path {
+        return Some(path.into_inner());
+    }
+    root.problems().add_with_help(
+        path.span(),
+        format!("`{}` is no path", path.get_ref()),
+        "write `monitor = \"/gate-health\"`, without a query",
+    );
+    None
 }
 
 fn listen(root: &Section<'_>) -> Option<Vec<SocketAddr>> {

@@ -8,7 +8,7 @@ use weir_userfile::{Section, cannot};
 
 use super::cpu_from::cpu_from;
 use super::quantity::{concurrency, rate, time};
-use crate::settings::{AdaptiveSettings, LimitSettings};
+use crate::settings::{AbandonedWork, AdaptiveSettings, LimitSettings};
 
 const QUEUE_MAX: u32 = 1_000_000;
 /// The largest limit that is found where nothing else is said, as `weir_limit::Adaptive` has it.
@@ -33,6 +33,9 @@ pub(super) fn read(root: &Section<'_>) -> LimitSettings {
     }
     let queue = section.whole("max-queue", 0..=QUEUE_MAX);
     limit.max_queue = queue.map(|queue| queue.into_inner() as usize);
+    if let Some(work) = abandoned_work(&section) {
+        limit.abandoned_work = work;
+    }
     let table = section.table();
     if let (Some(_), Some(adaptive)) = (table.get("concurrency"), table.get("adaptive")) {
         section.problems().add_with_help(
@@ -43,6 +46,22 @@ pub(super) fn read(root: &Section<'_>) -> LimitSettings {
     }
     section.finish();
     limit
+}
+
+fn abandoned_work(section: &Section<'_>) -> Option<AbandonedWork> {
+    let text = section.text("abandoned-work")?;
+    match text.get_ref().as_str() {
+        "goes-on" => Some(AbandonedWork::GoesOn),
+        "stops" => Some(AbandonedWork::Stops),
+        other => {
+            section.problems().add_with_help(
+                text.span(),
+                format!("`{other}` is nothing that work can do whose client has left"),
+                "write `abandoned-work = \"goes-on\"`: it keeps its slot until the backend has answered. Or `\"stops\"`: its slot is free at once",
+            );
+            None
+        }
+    }
 }
 
 /// `concurrency = "auto"` is an adaptive limit with nothing said about it.

@@ -201,6 +201,17 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("limit.max-wait = \"200\"", "`200`", "200ms"),
     ("limit.max-wait = \"2h\"", "`2h`", "600s"),
     (
+        "limit.abandoned-work = \"dies\"",
+        "`dies`",
+        "abandoned-work = \"goes-on\"",
+    ),
+    (
+        "monitor = \"health\"",
+        "`health` is no path",
+        "/gate-health",
+    ),
+    ("health.eject-after = 5000", "a whole number", ""),
+    (
         "limit.maxqueue = 1",
         "not known",
         "did you mean `max-queue`?",
@@ -385,6 +396,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "class = [{ name = \"a\", match = { cost = \">= 0 ms\" } }]",
         "not within",
         ">= 50 ms",
+    ),
+    (
+        "class = [{ name = \"a\", exempt = true, concurrency = 1 }]",
+        "has no `concurrency`",
+        "leave",
     ),
     ("tls = { cert = \"a\" }", "`key` is missing", "key.pem"),
     ("timeouts.head = \"0s\"", "`head`", "1ms"),

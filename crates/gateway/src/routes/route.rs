@@ -74,7 +74,7 @@ impl Route {
         self.asked_for_ms.load(Ordering::Relaxed)
     }
 
-    /// A request of it is over, after it has held a slot for so long.
+    /// A request of it is over, after a backend has had it for so long.
     pub(crate) fn learn(&self, held: Duration, kind: Kind) {
         let counts = match kind {
             Kind::Completed => true,

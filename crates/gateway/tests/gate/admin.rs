@@ -49,6 +49,17 @@ fn limits_change_while_requests_wait() {
     let wrong = change(&gate, r#"{"concurrency": -1}"#);
     assert_eq!(wrong.status, 400);
     assert!(wrong.body.contains("above 0"), "{}", wrong.body);
+    for nothing in [
+        "[]",
+        "[null, 5]",
+        "{}",
+        r#"{"class": "other"}"#,
+        "5",
+        "null",
+    ] {
+        let said = change(&gate, nothing);
+        assert_eq!(said.status, 400, "{nothing}: {}", said.body);
+    }
     assert_eq!(status(&gate).all.limit, Some(2.0), "it stays as it was");
 }
 
@@ -89,6 +100,77 @@ fn prometheus_is_told_what_happened() {
         "no limit is no figure"
     );
     assert!(metrics.ends_with("# EOF\n"));
+}
+
+#[test]
+fn codes_and_times_are_told_of_each_class() {
+    let backend = Recorder::start(|arrived, stream| {
+        let code = &arrived.target()[1..];
+        if code == "200" {
+            std::thread::sleep(std::time::Duration::from_millis(60));
+        }
+        let text = format!("HTTP/1.1 {code} Some\r\nContent-Length: 0\r\n\r\n");
+        crate::recorder::send(stream, &text);
+    });
+    let class = "[[class]]\nname = \"none\"\nrate = \"1/min\"\nmatch = { path = \"/404\" }\n";
+    let limit = "[limit]\nmax-wait = \"0ms\"\n";
+    let gate = gate(&backend, &format!("{limit}{class}"));
+    let mut client = Client::connect(front(&gate));
+    for path in ["/200", "/200", "/500", "/404", "/404"] {
+        client.get(path);
+    }
+    stands(&gate, "all are over", |status| status.all.finished == 4);
+    let told = status(&gate);
+    let codes = |at: usize| told.classes[at].codes.clone();
+    assert_eq!(codes(0), [(404, 1), (429, 1)].into());
+    assert_eq!(codes(1), [(200, 2), (500, 1)].into());
+    let metrics = ask(&gate, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").body;
+    for line in [
+        "weir_gate_responses_total{class=\"other\",code=\"200\"} 2",
+        "weir_gate_responses_total{class=\"none\",code=\"429\"} 1",
+        "# TYPE weir_gate_response_time_seconds histogram",
+        "weir_gate_response_time_seconds_count{class=\"other\"} 3",
+        "weir_gate_response_time_seconds_bucket{le=\"0.05\",class=\"other\"} 1",
+        "weir_gate_response_time_seconds_bucket{le=\"+Inf\",class=\"other\"} 3",
+        "weir_gate_backend_time_seconds_count{class=\"none\"} 1",
+        "weir_gate_wait_time_seconds_count{class=\"none\"} 1",
+    ] {
+        assert!(
+            metrics.lines().any(|told| told == line),
+            "{line} in\n{metrics}"
+        );
+    }
+}
+
+#[test]
+fn each_class_is_a_part_of_the_stage() {
+    let backend = Recorder::ok();
+    let heavy = "[[class]]\nname = \"heavy\"\nconcurrency = 3\nmatch = { path = \"/heavy\" }\n";
+    let gate = gate(&backend, heavy);
+    let mut client = Client::connect(front(&gate));
+    client.get("/heavy");
+    client.get("/light");
+    stands(&gate, "both are over", |status| status.all.finished == 2);
+    let metrics = ask(&gate, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").body;
+    for line in [
+        "weir_stage_limit{stage=\"gate.heavy\"} 3.0",
+        "weir_stage_entries_total{stage=\"gate\"} 2",
+        "weir_stage_entries_total{stage=\"gate.heavy\"} 1",
+        "weir_stage_entries_total{stage=\"gate.other\"} 1",
+    ] {
+        assert!(
+            metrics.lines().any(|told| told == line),
+            "{line} in\n{metrics}"
+        );
+    }
+    let spent_s = |stage: &str| {
+        let name = format!("weir_stage_occupancy_seconds_total{{stage=\"{stage}\"}} ");
+        let line = metrics.lines().find_map(|line| line.strip_prefix(&name));
+        line.unwrap().parse::<f64>().unwrap()
+    };
+    let of_classes = spent_s("gate.heavy") + spent_s("gate.other");
+    assert!(spent_s("gate.heavy") > 0.0, "{metrics}");
+    assert!((of_classes - spent_s("gate")).abs() < 1e-6, "{metrics}");
 }
 
 #[test]
@@ -183,4 +265,45 @@ fn settings_without_a_file_cannot_be_read_again() {
     let (code, told) = reload(&gate);
     assert_eq!((code, told.reloaded), (409, false));
     assert!(told.mistakes[0].says.contains("came from no file"));
+}
+
+/// Every metric that a panel asks for is one that a gateway tells.
+#[test]
+fn the_dashboard_asks_for_what_there_is() {
+    let text = include_str!("../../../../docs/dashboards/gate.json");
+    let dashboard: serde_json::Value = serde_json::from_str(text).unwrap();
+    let backend = Recorder::ok();
+    let goal = "[limit.adaptive]\ngoal = \"cpu <= 80 %\"\ncpu-from = { cpus = \"0\" }\n";
+    let mut told = String::new();
+    for limit in ["[limit]\nconcurrency = 4\n", goal] {
+        let gate = gate(&backend, limit);
+        Client::connect(front(&gate)).get("/");
+        stands(&gate, "its CPU is read, if it has a goal", |status| {
+            status.cpu.as_ref().is_none_or(|cpu| cpu.busy.is_some()) && status.all.finished == 1
+        });
+        told += &ask(&gate, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").body;
+    }
+    let known: Vec<&str> = told
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+        .collect();
+    let panels = dashboard["panels"].as_array().unwrap();
+    assert!(panels.len() >= 10);
+    let targets = panels
+        .iter()
+        .flat_map(|panel| panel["targets"].as_array().unwrap());
+    let mut asked = 0;
+    for target in targets {
+        let expression = target["expr"].as_str().unwrap();
+        let words = expression.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        for metric in words.filter(|word| word.starts_with("weir_")) {
+            let family = ["_total", "_bucket"]
+                .iter()
+                .find_map(|end| metric.strip_suffix(end))
+                .unwrap_or(metric);
+            assert!(known.contains(&family), "{metric} in\n{known:#?}");
+            asked += 1;
+        }
+    }
+    assert!(asked >= 20, "{asked}");
 }

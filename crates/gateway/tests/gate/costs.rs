@@ -85,3 +85,27 @@ fn ever_new_paths_find_no_room() {
     stands(&gate, "all are over", |status| status.all.finished == 1200);
     assert_eq!(finished(&gate, "heavy"), 0);
 }
+
+/// What a client takes its time for is no cost of the route's, and moves no limit.
+#[test]
+fn a_client_that_reads_slowly_makes_nothing_costly() {
+    const BYTES: usize = 32 * 1024 * 1024;
+    let backend = Recorder::start(|_, stream| {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {BYTES}\r\n\r\n");
+        crate::recorder::send(stream, &head);
+        let _ = std::io::Write::write_all(stream, &vec![b'x'; BYTES]);
+    });
+    let gate = gate(&backend, &classes("700 ms"));
+    for _ in 0..5 {
+        let request = "GET /large HTTP/1.1\r\nHost: test\r\n\r\n";
+        let mut client = Client::with(front(&gate), request);
+        thread::sleep(Duration::from_secs(1));
+        assert_eq!(client.answer().body.len(), BYTES);
+    }
+    stands(&gate, "the last one is over", |status| {
+        status.all.in_flight == 0
+    });
+    let routes = status(&gate).routes.unwrap();
+    let large = &routes.costliest[0];
+    assert!(large.cost_ms < 700.0, "{large:?}");
+}

@@ -109,10 +109,89 @@ fn a_client_that_leaves_while_it_waits_gives_its_place_back() {
     assert_eq!(backend.targets(), ["/held/1", "/held/2"]);
 }
 
+/// Sixty clients that left at once made 52 of their requests run beside each other at a cap of 1.
 #[test]
-fn a_client_that_leaves_in_flight_gives_its_slot_back() {
-    let (backend, _release) = holding();
+fn a_slot_stays_with_the_backend_when_its_client_leaves() {
+    let (backend, release) = holding();
     let gate = gate(&backend, "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n");
+    drop(in_flight(&gate, "/held"));
+    stands(&gate, "nobody waits for it", |status| {
+        status.in_flight_without_client == 1
+    });
+    for left in 1..=5 {
+        let leaving = Client::with(front(&gate), "GET /held HTTP/1.1\r\nHost: a\r\n\r\n");
+        stands(&gate, "one waits", |status| status.all.queued == 1);
+        drop(leaving);
+        stands(&gate, "it has left", |status| status.all.left == left);
+    }
+    let mut next = Client::with(front(&gate), "GET /next HTTP/1.1\r\nHost: a\r\n\r\n");
+    stands(&gate, "the next one waits", |status| status.all.queued == 1);
+    assert_eq!(status(&gate).all.in_flight, 1);
+    assert_eq!(backend.targets(), ["/held"]);
+    release.send(()).unwrap();
+    assert_eq!(next.answer().status, 200);
+    stands(&gate, "all slots are free", |status| {
+        let is_free = status.all.in_flight == 0 && status.in_flight_without_client == 0;
+        is_free && status.all.finished == 2
+    });
+    assert_eq!(backend.connections(), 1, "it is kept for the next one");
+}
+
+/// The head of the answer is out, and the work is not done.
+#[test]
+fn a_slot_stays_until_the_end_of_the_body() {
+    let (release, released) = std::sync::mpsc::channel();
+    let released = std::sync::Mutex::new(released);
+    let backend = Recorder::start(move |_, stream| {
+        send(stream, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nha");
+        let _ = released.lock().unwrap().recv();
+        send(stream, "lf");
+    });
+    let gate = gate(&backend, "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n");
+    drop(in_flight(&gate, "/half"));
+    stands(&gate, "nobody waits for it", |status| {
+        status.in_flight_without_client == 1
+    });
+    let mut next = Client::with(front(&gate), "GET /half HTTP/1.1\r\nHost: a\r\n\r\n");
+    stands(&gate, "the next one waits", |status| status.all.queued == 1);
+    assert_eq!(backend.targets().len(), 1);
+    release.send(()).unwrap();
+    release.send(()).unwrap();
+    assert_eq!(next.answer().body, "half");
+}
+
+/// A server that writes on is told by its connection, and is not listened to for ever.
+#[test]
+fn an_endless_body_is_not_taken_for_nobody() {
+    let backend = Recorder::start(|_, stream| {
+        send(stream, "HTTP/1.1 200 OK\r\n\r\n");
+        let piece = vec![b'x'; 64 * 1024];
+        while std::io::Write::write_all(stream, &piece).is_ok() {}
+    });
+    let gate = gate(&backend, "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n");
+    drop(in_flight(&gate, "/endless"));
+    stands(&gate, "its slot is free", |status| {
+        status.all.in_flight == 0 && status.all.finished == 1
+    });
+}
+
+/// What never answers has the time that any request has.
+#[test]
+fn a_backend_that_never_answers_does_not_keep_a_slot_for_ever() {
+    let (backend, _release) = holding();
+    let limit = "[limit]\nconcurrency = 1\n[timeouts]\nresponse = \"300ms\"\n";
+    let gate = gate(&backend, limit);
+    drop(in_flight(&gate, "/held"));
+    stands(&gate, "its slot is free", |status| {
+        status.all.in_flight == 0 && status.in_flight_without_client == 0
+    });
+}
+
+#[test]
+fn a_slot_may_be_given_back_when_its_client_leaves() {
+    let (backend, _release) = holding();
+    let limit = "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\nabandoned-work = \"stops\"\n";
+    let gate = gate(&backend, limit);
     let leaving = Client::with(front(&gate), "GET /held HTTP/1.1\r\nHost: a\r\n\r\n");
     until("it has arrived", || backend.arrived().len() == 1);
     drop(leaving);
@@ -149,6 +228,24 @@ fn a_backend_that_dies_in_the_middle_of_a_body_gives_its_slot_back() {
     let told = status(&gate);
     assert_eq!(told.backends[0].failed, 2);
     assert_eq!((told.all.admitted, told.all.finished), (2, 2));
+}
+
+/// What a client sends badly says nothing of the backend.
+#[test]
+fn a_bad_chunk_of_a_client_is_no_failure_of_the_backend() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "[limit]\nconcurrency = 1\n");
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let mut client = Client::with(front(&gate), format!("{head}4\r\nbody\r\nnone\r\n"));
+    let told = client.rest();
+    assert!(
+        told.is_empty() || told.starts_with("HTTP/1.1 400"),
+        "{told}"
+    );
+    stands(&gate, "it is over", |status| {
+        status.all.finished == 1 && status.all.in_flight == 0
+    });
+    assert_eq!(status(&gate).backends[0].failed, 0);
 }
 
 /// Every permit comes back, whatever becomes of its request: those in are those out.
@@ -221,4 +318,46 @@ fn classes_have_limits_of_their_own() {
         })
         .collect();
     assert_eq!(counts, [("heavy", 1, 1), ("other", 1, 0)]);
+}
+
+/// The health check of a balancer must not be rejected in overload.
+#[test]
+fn an_exempt_class_passes_by_a_full_gate() {
+    let (backend, release) = holding();
+    let limit = "[limit]\nconcurrency = 1\nrate = \"1/min\"\nmax-wait = \"0ms\"\n";
+    let class = "[[class]]\nname = \"health\"\nexempt = true\nmatch = { path = \"/health\" }\n";
+    let gate = gate(&backend, &format!("{limit}{class}"));
+    let mut held = in_flight(&gate, "/held");
+    assert_eq!(Client::connect(front(&gate)).get("/").status, 429);
+    for _ in 0..5 {
+        assert_eq!(Client::connect(front(&gate)).get("/health").status, 200);
+    }
+    release.send(()).unwrap();
+    assert_eq!(held.answer().status, 200);
+    let told = status(&gate);
+    assert_eq!(
+        (told.exempt, told.all.offered, told.all.in_flight),
+        (5, 2, 0)
+    );
+}
+
+#[test]
+fn the_gateway_says_itself_how_it_is() {
+    let (backend, _release) = holding();
+    let file = "monitor = \"/gate-health\"\n[limit]\nconcurrency = 1\nmax-wait = \"0ms\"\n";
+    let up = gate(&backend, file);
+    let _held = in_flight(&up, "/held");
+    let told = Client::connect(front(&up)).get("/gate-health?x=y");
+    assert_eq!((told.status, told.body.as_str()), (200, "ok\n"));
+    assert_eq!(backend.targets(), ["/held"], "no backend sees it");
+    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = dead.local_addr().unwrap();
+    drop(dead);
+    let health = "monitor = \"/gate-health\"\n[health]\npath = \"/\"\nevery = \"10ms\"\n";
+    let down = crate::support::gate_to(&[address], health);
+    stands(&down, "it is down", |status| !status.backends[0].up);
+    assert_eq!(
+        Client::connect(front(&down)).get("/gate-health").status,
+        503
+    );
 }

@@ -110,3 +110,102 @@ fn each_stream_is_held_by_itself() {
     assert_eq!(statuses, [200, 200, 503]);
     assert_eq!(status(&gate).all.in_flight, 0);
 }
+
+#[test]
+fn a_slot_stays_with_the_backend_when_its_stream_is_reset() {
+    let (backend, release) = holding();
+    let gate = gate(&backend, "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n");
+    let address = front(&gate);
+    let (done, over) = tokio::sync::oneshot::channel::<()>();
+    let client = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let stream = tokio::net::TcpStream::connect(address).await.unwrap();
+            let (mut sender, connection) =
+                http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+                    .await
+                    .unwrap();
+            tokio::spawn(connection);
+            let patience = std::time::Duration::from_millis(300);
+            let asked = sender.send_request(request("/held", ""));
+            assert!(tokio::time::timeout(patience, asked).await.is_err());
+            // The connection stays: only the stream is reset.
+            let _ = over.await;
+        });
+    });
+    stands(&gate, "nobody waits for it", |status| {
+        status.all.in_flight == 1 && status.in_flight_without_client == 1
+    });
+    release.send(()).unwrap();
+    stands(&gate, "it is over", |status| {
+        status.all.in_flight == 0 && status.in_flight_without_client == 0
+    });
+    assert_eq!(backend.targets(), ["/held"]);
+    done.send(()).unwrap();
+    client.join().unwrap();
+}
+
+/// Streams without a window, of a client that answers pings and reads nothing.
+#[test]
+fn streams_that_nobody_takes_give_their_slots_back() {
+    let text = "x".repeat(1000);
+    let backend = Recorder::start(move |_, stream| {
+        let length = text.len();
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+        crate::recorder::send(stream, &format!("{head}{text}"));
+    });
+    let limit = "[limit]\nconcurrency = 4\nmax-wait = \"60s\"\n[timeouts]\nbody = \"300ms\"\n";
+    let gate = gate(&backend, limit);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let stream = tokio::net::TcpStream::connect(front(&gate)).await.unwrap();
+        let (mut sender, connection) = http2::Builder::new(TokioExecutor::new())
+            .initial_stream_window_size(0)
+            .handshake(TokioIo::new(stream))
+            .await
+            .unwrap();
+        tokio::spawn(connection);
+        let mut heads = Vec::new();
+        for _ in 0..4 {
+            sender.ready().await.unwrap();
+            let head = sender.send_request(request("/text", "")).await.unwrap();
+            heads.push(head);
+        }
+        // All slots are taken, and the fifth gets one when a stream has been still for too long.
+        let begun = std::time::Instant::now();
+        let fifth = sender.send_request(request("/text", "")).await.unwrap();
+        assert_eq!(fifth.status(), 200);
+        assert!(begun.elapsed() < std::time::Duration::from_secs(20));
+        for head in heads {
+            let body = head.into_body().collect().await;
+            assert!(body.is_err(), "the stream was reset");
+        }
+    });
+    stands(&gate, "all slots are free", |status| {
+        status.all.in_flight == 0
+    });
+}
+
+/// RFC 9113, 8.2.3: one field for a server of HTTP/1.1.
+#[test]
+fn cookies_that_come_one_by_one_arrive_as_one() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "");
+    let mut crumbs = request("/", "");
+    for crumb in ["b=2", "c=3; d=4"] {
+        crumbs
+            .headers_mut()
+            .append("cookie", crumb.parse().unwrap());
+    }
+    assert_eq!(at_once(front(&gate), vec![crumbs])[0].0, 200);
+    assert_eq!(
+        backend.arrived()[0].fields("cookie"),
+        ["a=1; b=2; c=3; d=4"]
+    );
+}

@@ -288,3 +288,135 @@ fn a_failure_is_told_as_a_problem() {
     }
     assert_eq!(status(&other).all.in_flight, 0);
 }
+
+/// A search with a body, as some servers take it.
+#[test]
+fn bodies_of_any_method_arrive() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "");
+    let methods = ["GET", "HEAD", "DELETE", "OPTIONS", "POST", "QUERY"];
+    for method in methods {
+        let head = format!("{method} / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n");
+        for body in [
+            "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+            "Content-Length: 4\r\n\r\nbody",
+        ] {
+            let told = Client::with(front(&gate), format!("{head}{body}")).rest();
+            assert!(told.starts_with("HTTP/1.1 200"), "{method}: {told}");
+        }
+    }
+    let bodies: Vec<String> = backend.arrived().into_iter().map(|one| one.body).collect();
+    assert_eq!(bodies, vec!["body"; 2 * methods.len()]);
+    // One without a body gets none.
+    assert_eq!(Client::connect(front(&gate)).get("/").status, 200);
+    let last = backend.arrived().pop().unwrap();
+    assert!(last.fields("transfer-encoding").is_empty(), "{}", last.head);
+}
+
+#[test]
+fn what_is_not_modified_keeps_its_length() {
+    let backend = Recorder::start(|_, stream| {
+        send(
+            stream,
+            "HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\nContent-Length: 7\r\n\r\n",
+        );
+    });
+    let gate = gate(&backend, "");
+    for method in ["GET", "HEAD"] {
+        let request = format!("{method} / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        let told = Client::with(front(&gate), request).rest();
+        assert!(
+            told.to_lowercase().contains("content-length: 7\r\n"),
+            "{told}"
+        );
+    }
+}
+
+/// Whoever fails at once has the fewest in flight: one of two drew 143 of 160 requests.
+#[test]
+fn a_backend_that_fails_at_once_does_not_draw_the_requests() {
+    for answer in [
+        "",
+        "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n",
+    ] {
+        let well = Recorder::start(|_, stream| {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            ok(stream);
+        });
+        let broken = Recorder::start(move |_, stream| {
+            send(stream, answer);
+            if answer.is_empty() {
+                let _ = stream.shutdown(std::net::Shutdown::Both);
+            }
+        });
+        let gate = gate_to(&[well.address, broken.address], "");
+        let clients: Vec<_> = (0..8)
+            .map(|_| {
+                let address = front(&gate);
+                std::thread::spawn(move || {
+                    for _ in 0..20 {
+                        let request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+                        Client::with(address, request).rest();
+                    }
+                })
+            })
+            .collect();
+        for client in clients {
+            client.join().unwrap();
+        }
+        let told = status(&gate).backends;
+        assert!(told[1].ejected && told[1].ejections == 1, "{told:?}");
+        assert!(told[1].requests <= 16, "{told:?}");
+        assert!(!told[0].ejected && told[0].failed == 0, "{told:?}");
+    }
+}
+
+/// When all fail, one of them may have come back.
+#[test]
+fn backends_that_all_fail_are_asked_all_the_same() {
+    let fails = || {
+        Recorder::start(|_, stream| {
+            send(
+                stream,
+                "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n",
+            );
+        })
+    };
+    let (one, two) = (fails(), fails());
+    let gate = gate_to(&[one.address, two.address], "");
+    let mut client = Client::connect(front(&gate));
+    for _ in 0..30 {
+        assert_eq!(client.get("/").status, 503);
+    }
+    assert!(status(&gate).backends.iter().all(|backend| backend.ejected));
+    assert_eq!(one.arrived().len() + two.arrived().len(), 30);
+}
+
+/// A backend closes a connection while a request is on its way: nginx sends it again, too.
+#[test]
+fn a_request_whose_connection_dies_is_sent_again_if_it_may_be() {
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let backend = Recorder::start(move |arrived, stream| {
+        let before = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        if arrived.target() == "/dies" && before % 2 == 1 {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        } else {
+            ok(stream);
+        }
+    });
+    let gate = gate(&backend, "");
+    let mut client = Client::connect(front(&gate));
+    assert_eq!(client.get("/kept").status, 200);
+    assert_eq!(client.get("/dies").status, 200, "the second time");
+    assert_eq!(backend.targets(), ["/kept", "/dies", "/dies"]);
+    // What may do something twice is not repeated.
+    assert_eq!(client.get("/kept").status, 200);
+    let head = "POST /dies HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
+    client.send(head);
+    assert_eq!(client.answer().status, 200);
+    client.send(head);
+    assert_eq!(client.answer().status, 502);
+    let posts = backend.arrived();
+    let posts = posts.iter().filter(|one| one.head.starts_with("POST"));
+    assert_eq!(posts.count(), 2);
+}

@@ -125,6 +125,27 @@ fn a_client_that_leaves_while_it_waits_gives_its_place_back() {
 }
 
 #[test]
+fn a_slot_stays_with_the_backend_when_its_client_leaves() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), ONE);
+    let (backend, release) = holding();
+    let limit = "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n";
+    let gate = gate(&backend, &format!("{}{limit}", rest(directory.path())));
+    let mut stream = connect(front(&gate), trusting(ONE.0, &["http/1.1"]));
+    let request = b"GET /held HTTP/1.1\r\nHost: gate.example\r\n\r\n";
+    stream.write_all(request).unwrap();
+    until("it has arrived", || backend.arrived().len() == 1);
+    drop(stream);
+    stands(&gate, "nobody waits for it", |status| {
+        status.all.in_flight == 1 && status.in_flight_without_client == 1
+    });
+    release.send(()).unwrap();
+    stands(&gate, "it is over", |status| {
+        status.all.in_flight == 0 && status.in_flight_without_client == 0
+    });
+}
+
+#[test]
 fn a_new_certificate_is_shown_without_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path(), ONE);

@@ -3,7 +3,7 @@
 
 use crate::client::Client;
 use crate::recorder::Recorder;
-use crate::support::{front, gate};
+use crate::support::{front, gate, stands};
 
 /// Request lines and fields, what they are answered with, and for which host they arrive.
 const HEADS: &[(&str, u16, Option<&str>)] = &[
@@ -126,4 +126,30 @@ fn a_field_for_the_gateway_alone_takes_no_others_with_it() {
     assert_eq!(arrived.fields("x-forwarded-for"), ["127.0.0.1"]);
     assert_eq!(arrived.fields("x-two"), ["2"]);
     assert!(arrived.fields("x-one").is_empty());
+}
+
+/// hyper answers these by itself, and the gateway counts them all the same.
+#[test]
+fn what_is_no_head_at_all_is_counted() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "");
+    let heads = [
+        "GET / HTTP/1.1\r\nHost: a\r\nno field\r\n\r\n",
+        "GET / and more HTTP/1.1\r\nHost: a\r\n\r\n",
+        "\u{16}\u{3}\u{1}\r\n\r\n",
+    ];
+    for (before, head) in heads.into_iter().enumerate() {
+        let told = Client::with(front(&gate), head).rest();
+        assert!(told.starts_with("HTTP/1.1 400"), "{head:?}: {told}");
+        stands(&gate, "it is counted", |status| {
+            status.malformed == before as u64 + 1
+        });
+    }
+    // A client that says nothing, or half of something, has done nothing wrong.
+    drop(Client::with(front(&gate), "GET / HT"));
+    assert_eq!(Client::connect(front(&gate)).get("/").status, 200);
+    stands(&gate, "nothing more is counted", |status| {
+        status.malformed == 3
+    });
+    assert_eq!(backend.arrived().len(), 1);
 }
