@@ -2,6 +2,8 @@
 
 use std::net::Shutdown;
 
+use weir_gateway::Gateway;
+
 use crate::client::Client;
 use crate::recorder::{Recorder, send};
 use crate::support::{front, gate, holding, in_flight, stands, status, until};
@@ -109,12 +111,19 @@ fn a_client_that_leaves_while_it_waits_gives_its_place_back() {
     assert_eq!(backend.targets(), ["/held/1", "/held/2"]);
 }
 
+/// A client leaves when its request, the first, is with the backend.
+fn leave_in_flight(gate: &Gateway, backend: &Recorder, target: &str) {
+    let client = in_flight(gate, target);
+    until("it has arrived", || backend.arrived().len() == 1);
+    drop(client);
+}
+
 /// Sixty clients that left at once made 52 of their requests run beside each other at a cap of 1.
 #[test]
 fn a_slot_stays_with_the_backend_when_its_client_leaves() {
     let (backend, release) = holding();
     let gate = gate(&backend, "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n");
-    drop(in_flight(&gate, "/held"));
+    leave_in_flight(&gate, &backend, "/held");
     stands(&gate, "nobody waits for it", |status| {
         status.in_flight_without_client == 1
     });
@@ -148,7 +157,7 @@ fn a_slot_stays_until_the_end_of_the_body() {
         send(stream, "lf");
     });
     let gate = gate(&backend, "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n");
-    drop(in_flight(&gate, "/half"));
+    leave_in_flight(&gate, &backend, "/half");
     stands(&gate, "nobody waits for it", |status| {
         status.in_flight_without_client == 1
     });
@@ -169,7 +178,7 @@ fn an_endless_body_is_not_taken_for_nobody() {
         while std::io::Write::write_all(stream, &piece).is_ok() {}
     });
     let gate = gate(&backend, "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n");
-    drop(in_flight(&gate, "/endless"));
+    leave_in_flight(&gate, &backend, "/endless");
     stands(&gate, "its slot is free", |status| {
         status.all.in_flight == 0 && status.all.finished == 1
     });
@@ -181,7 +190,7 @@ fn a_backend_that_never_answers_does_not_keep_a_slot_for_ever() {
     let (backend, _release) = holding();
     let limit = "[limit]\nconcurrency = 1\n[timeouts]\nresponse = \"300ms\"\n";
     let gate = gate(&backend, limit);
-    drop(in_flight(&gate, "/held"));
+    leave_in_flight(&gate, &backend, "/held");
     stands(&gate, "its slot is free", |status| {
         status.all.in_flight == 0 && status.in_flight_without_client == 0
     });
@@ -347,6 +356,7 @@ fn the_gateway_says_itself_how_it_is() {
     let file = "monitor = \"/gate-health\"\n[limit]\nconcurrency = 1\nmax-wait = \"0ms\"\n";
     let up = gate(&backend, file);
     let _held = in_flight(&up, "/held");
+    until("it has arrived", || backend.arrived().len() == 1);
     let told = Client::connect(front(&up)).get("/gate-health?x=y");
     assert_eq!((told.status, told.body.as_str()), (200, "ok\n"));
     assert_eq!(backend.targets(), ["/held"], "no backend sees it");
