@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full};
-use hyper::client::conn::http2;
+use hyper::client::conn::http2::{self, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::runtime::Runtime;
 
 use crate::recorder::Recorder;
 use crate::support::{front, gate, holding, stands, status};
@@ -21,18 +22,32 @@ fn request(path: &str, body: &'static str) -> Request<Full<Bytes>> {
         .unwrap()
 }
 
-/// Sends these at once over one connection; the statuses and bodies of their answers.
-fn at_once(address: SocketAddr, requests: Vec<Request<Full<Bytes>>>) -> Vec<(u16, String)> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
+/// What a client takes of an answer without being asked again, unless a test says otherwise.
+const WINDOW: u32 = 65_535;
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
+        .unwrap()
+}
+
+/// A connection whose client takes so many bytes of each answer.
+async fn connected(address: SocketAddr, window: u32) -> SendRequest<Full<Bytes>> {
+    let stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+        .initial_stream_window_size(window)
+        .handshake(TokioIo::new(stream))
+        .await
         .unwrap();
-    runtime.block_on(async {
-        let stream = tokio::net::TcpStream::connect(address).await.unwrap();
-        let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
-            .await
-            .unwrap();
-        tokio::spawn(connection);
+    tokio::spawn(connection);
+    sender
+}
+
+/// Sends these at once over one connection; the statuses and bodies of their answers.
+fn at_once(address: SocketAddr, requests: Vec<Request<Full<Bytes>>>) -> Vec<(u16, String)> {
+    runtime().block_on(async {
+        let mut sender = connected(address, WINDOW).await;
         let mut answering = Vec::new();
         for request in requests {
             sender.ready().await.unwrap();
@@ -118,17 +133,8 @@ fn a_slot_stays_with_the_backend_when_its_stream_is_reset() {
     let address = front(&gate);
     let (done, over) = tokio::sync::oneshot::channel::<()>();
     let client = std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            let stream = tokio::net::TcpStream::connect(address).await.unwrap();
-            let (mut sender, connection) =
-                http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
-                    .await
-                    .unwrap();
-            tokio::spawn(connection);
+        runtime().block_on(async {
+            let mut sender = connected(address, WINDOW).await;
             let patience = std::time::Duration::from_millis(300);
             let asked = sender.send_request(request("/held", ""));
             assert!(tokio::time::timeout(patience, asked).await.is_err());
@@ -159,18 +165,8 @@ fn streams_that_nobody_takes_give_their_slots_back() {
     });
     let limit = "[limit]\nconcurrency = 4\nmax-wait = \"60s\"\n[timeouts]\nbody = \"300ms\"\n";
     let gate = gate(&backend, limit);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let stream = tokio::net::TcpStream::connect(front(&gate)).await.unwrap();
-        let (mut sender, connection) = http2::Builder::new(TokioExecutor::new())
-            .initial_stream_window_size(0)
-            .handshake(TokioIo::new(stream))
-            .await
-            .unwrap();
-        tokio::spawn(connection);
+    runtime().block_on(async {
+        let mut sender = connected(front(&gate), 0).await;
         let mut heads = Vec::new();
         for _ in 0..4 {
             sender.ready().await.unwrap();
