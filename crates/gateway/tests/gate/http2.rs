@@ -157,7 +157,7 @@ fn a_slot_stays_with_the_backend_when_its_stream_is_reset() {
 /// Streams without a window, of a client that answers pings and reads nothing.
 #[test]
 fn streams_that_nobody_takes_give_their_slots_back() {
-    let text = "x".repeat(1000);
+    let text = "x".repeat(100_000);
     let backend = Recorder::start(move |_, stream| {
         let length = text.len();
         let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
