@@ -59,11 +59,11 @@ impl AloneCount {
 
 /// One that is counted until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Alone(Arc<Flow>);
+struct Alone(Arc<Flow>);
 
 impl Alone {
     /// One more, if there is room.
-    pub(crate) fn begin(flow: &Arc<Flow>) -> Option<Self> {
+    fn begin(flow: &Arc<Flow>) -> Option<Self> {
         let AloneCount(count) = flow.alone();
         if count.fetch_add(1, Ordering::Relaxed) >= ALONE_MAX {
             count.fetch_sub(1, Ordering::Relaxed);
@@ -96,18 +96,18 @@ pub(crate) fn go_on(
 }
 
 /// The answering of a request that was admitted. Dropped, it goes on if a backend has the request.
-pub(crate) struct Answered<F: Future<Output = Response<ResponseBody>> + Send + 'static> {
-    answering: Option<Pin<Box<F>>>,
+pub(crate) struct Answered {
+    answering: Option<Pin<Box<dyn Future<Output = Response<ResponseBody>> + Send>>>,
     /// `None` where a slot is given back as soon as its client leaves.
     stand: Option<Arc<Stand>>,
     flow: Arc<Flow>,
     within: Duration,
 }
 
-impl<F: Future<Output = Response<ResponseBody>> + Send + 'static> Answered<F> {
+impl Answered {
     /// Answers a request; without its client for no longer than `within`.
     pub(crate) fn new(
-        answering: F,
+        answering: impl Future<Output = Response<ResponseBody>> + Send + 'static,
         stand: Option<Arc<Stand>>,
         flow: &Arc<Flow>,
         within: Duration,
@@ -121,7 +121,7 @@ impl<F: Future<Output = Response<ResponseBody>> + Send + 'static> Answered<F> {
     }
 }
 
-impl<F: Future<Output = Response<ResponseBody>> + Send + 'static> Future for Answered<F> {
+impl Future for Answered {
     type Output = Response<ResponseBody>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -134,7 +134,7 @@ impl<F: Future<Output = Response<ResponseBody>> + Send + 'static> Future for Ans
     }
 }
 
-impl<F: Future<Output = Response<ResponseBody>> + Send + 'static> Drop for Answered<F> {
+impl Drop for Answered {
     fn drop(&mut self) {
         let Some((answering, stand)) = self.answering.take().zip(self.stand.as_ref()) else {
             return;

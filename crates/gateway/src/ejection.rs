@@ -17,7 +17,7 @@ const LONGEST: Duration = Duration::from_secs(300);
 pub(crate) struct Ejection {
     origin: Instant,
     failed_in_row: AtomicU32,
-    /// Milliseconds from `origin`; 0: it was not ejected, or has come back.
+    /// Milliseconds from `origin`; 0: it never was ejected.
     until_ms: AtomicU64,
     in_row: AtomicU32,
     count: AtomicU64,

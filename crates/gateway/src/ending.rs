@@ -85,6 +85,9 @@ impl Ending {
     /// The head of the response goes to the client.
     pub(crate) fn answers(&mut self, status: http::StatusCode) {
         self.is_server_error = status.is_server_error();
+        if self.has_left() {
+            return;
+        }
         if let Some(slot) = &self.slot {
             slot.answered(status);
         }

@@ -8,7 +8,7 @@ use http::StatusCode;
 
 /// Upper bounds of the buckets, in seconds: those that OpenTelemetry advises for requests of HTTP
 /// (semantic conventions, `http.server.request.duration`), and some around them.
-pub(crate) const BOUNDS_S: [f64; 16] = [
+const BOUNDS_S: [f64; 16] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 60.0, 300.0,
 ];
 const BUCKETS: usize = BOUNDS_S.len() + 1;
@@ -33,15 +33,6 @@ pub(crate) struct Figures {
 pub(crate) struct Times {
     buckets: [AtomicU64; BUCKETS],
     sum_us: AtomicU64,
-}
-
-/// Times as they were at a moment.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SeenTimes {
-    pub(crate) sum_s: f64,
-    pub(crate) count: u64,
-    /// The upper bound of each bucket, the last one infinite, and how many are in it.
-    pub(crate) buckets: Vec<(f64, u64)>,
 }
 
 impl Default for Figures {
@@ -90,17 +81,18 @@ impl Times {
         self.sum_us.fetch_add(us, Ordering::Relaxed);
     }
 
-    /// As they are now.
-    pub(crate) fn seen(&self) -> SeenTimes {
-        let bounds = BOUNDS_S.into_iter().chain([f64::INFINITY]);
+    /// How many are in each bucket, with its upper bound in seconds; the last has none.
+    pub(crate) fn buckets(&self) -> Vec<(Option<f64>, u64)> {
+        let bounds = BOUNDS_S.into_iter().map(Some).chain([None]);
         let counts = self.buckets.iter();
-        let counts = counts.map(|count| count.load(Ordering::Relaxed));
-        let buckets: Vec<(f64, u64)> = bounds.zip(counts).collect();
-        SeenTimes {
-            sum_s: self.sum_us.load(Ordering::Relaxed) as f64 / 1e6,
-            count: buckets.iter().map(|(_, count)| count).sum(),
-            buckets,
-        }
+        bounds
+            .zip(counts.map(|count| count.load(Ordering::Relaxed)))
+            .collect()
+    }
+
+    /// Their sum in seconds.
+    pub(crate) fn sum_s(&self) -> f64 {
+        self.sum_us.load(Ordering::Relaxed) as f64 / 1e6
     }
 }
 
@@ -114,15 +106,16 @@ mod tests {
         for ms in [0, 1, 2, 1000, 1001, 400_000] {
             times.add(Duration::from_millis(ms));
         }
-        let seen = times.seen();
-        assert_eq!((seen.count, seen.sum_s), (6, 402.004));
-        let filled: Vec<(f64, u64)> = seen.buckets.into_iter().filter(|(_, n)| *n > 0).collect();
+        let buckets = times.buckets();
+        let count: u64 = buckets.iter().map(|(_, count)| count).sum();
+        assert_eq!((count, times.sum_s()), (6, 402.004));
+        let filled: Vec<_> = buckets.into_iter().filter(|(_, n)| *n > 0).collect();
         let expected = [
-            (0.001, 2),
-            (0.0025, 1),
-            (1.0, 1),
-            (2.5, 1),
-            (f64::INFINITY, 1),
+            (Some(0.001), 2),
+            (Some(0.0025), 1),
+            (Some(1.0), 1),
+            (Some(2.5), 1),
+            (None, 1),
         ];
         assert_eq!(filled, expected);
     }

@@ -80,6 +80,17 @@ impl Live {
             .min_by_key(burden)
             .expect("a file without backends is refused")
     }
+
+    /// What became of the requests of a class.
+    pub(crate) fn figures_of(&self, class: &str) -> Option<&Figures> {
+        let at = self.classes.iter().position(|known| **known == *class)?;
+        self.figures.get(at).map(AsRef::as_ref)
+    }
+
+    /// Whether a backend takes requests.
+    pub(crate) fn any_is_up(&self) -> bool {
+        self.backends.iter().any(|backend| !backend.is_down())
+    }
 }
 
 /// Those of classes that stay are counted on.
@@ -93,19 +104,6 @@ fn figures(classes: &[Arc<str>], before: Option<&Live>) -> Vec<Arc<Figures>> {
         .iter()
         .map(|name| kept(name).unwrap_or_default())
         .collect()
-}
-
-impl Live {
-    /// What became of the requests of a class.
-    pub(crate) fn figures_of(&self, class: &str) -> Option<&Figures> {
-        let at = self.classes.iter().position(|known| **known == *class)?;
-        self.figures.get(at).map(AsRef::as_ref)
-    }
-
-    /// Whether a backend takes requests.
-    pub(crate) fn any_is_up(&self) -> bool {
-        self.backends.iter().any(|backend| !backend.is_down())
-    }
 }
 
 fn resolve(address: &BackendAddress) -> Result<Vec<SocketAddr>, GatewayError> {

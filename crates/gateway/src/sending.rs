@@ -76,7 +76,6 @@ pub(crate) async fn forward(
                 Ok(new) => new,
                 Err(error) => {
                     backend.looked(false, &live.settings.health);
-                    backend.ejection.ended(false, &live.settings.health);
                     failed = Some(Arc::clone(backend));
                     last = connect_failure(&error);
                     continue;

@@ -178,14 +178,11 @@ impl ClassTimes {
 
 impl TimesStatus {
     fn of(times: &Times) -> Self {
-        let seen = times.seen();
-        let buckets = seen.buckets.into_iter();
+        let buckets = times.buckets();
         Self {
-            count: seen.count,
-            sum_s: seen.sum_s,
-            buckets: buckets
-                .map(|(bound, count)| (bound.is_finite().then_some(bound), count))
-                .collect(),
+            count: buckets.iter().map(|(_, count)| count).sum(),
+            sum_s: times.sum_s(),
+            buckets,
         }
     }
 }
@@ -285,15 +282,16 @@ impl Status {
 fn classes(seen: &Seen, spent: &[Spent], live: &Live) -> Vec<ClassStatus> {
     let spent = spent.iter().copied().chain(iter::repeat(Spent::default()));
     let classes = seen.classes.iter().zip(spent);
-    let classes = classes.map(|(class, spent)| ClassStatus {
-        name: class.name.clone(),
-        standing: standing(class.limit, class.in_flight, class.queued, &class.counts),
-        in_flight_s: spent.in_flight.as_secs_f64(),
-        queued_s: spent.waiting.as_secs_f64(),
-        codes: live
-            .figures_of(&class.name)
-            .map_or_else(BTreeMap::new, Figures::codes),
-        times: live.figures_of(&class.name).map(ClassTimes::of),
+    let classes = classes.map(|(class, spent)| {
+        let figures = live.figures_of(&class.name);
+        ClassStatus {
+            name: class.name.clone(),
+            standing: standing(class.limit, class.in_flight, class.queued, &class.counts),
+            in_flight_s: spent.in_flight.as_secs_f64(),
+            queued_s: spent.waiting.as_secs_f64(),
+            codes: figures.map_or_else(BTreeMap::new, Figures::codes),
+            times: figures.map(ClassTimes::of),
+        }
     });
     classes.collect()
 }

@@ -12,11 +12,9 @@ use crate::file::{FindSpec, Varied};
 use crate::learned::Learned;
 use crate::search::bounded::Bounded;
 use crate::search::{self, Goals};
-use crate::settings::{GATE, Settings};
+use crate::settings::{GATE, OF_THE_GATE, Settings};
 use crate::trials::{Effort, Stop, Trials, Wanted};
 
-/// What the factors of the gateway begin with; the rest is the word of its file.
-pub(crate) const OF_THE_GATE: &str = "gate.";
 /// Why there is nothing to hold, where the requirements hold up to the end of the range.
 const NOTHING_TO_HOLD: &str =
     "the requirements hold up to the end of the range, so that there is nothing to hold back";

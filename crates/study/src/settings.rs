@@ -23,6 +23,9 @@ pub(crate) use threads::ThreadSearch;
 
 /// A gateway in front of the server.
 pub(crate) const GATE: &str = "gate";
+/// What the factors of the gateway and its parts begin with: the rest of a factor is the word of
+/// its file, that of a part the name of a class.
+pub(crate) const OF_THE_GATE: &str = "gate.";
 pub(crate) const THREADS: &str = "threads";
 pub(crate) const CONNECTIONS: &str = "connections";
 pub(crate) const BACKLOG: &str = "backlog";

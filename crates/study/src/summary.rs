@@ -7,10 +7,9 @@ use weir_record::{Answer, Held, RaisedLimit, TargetFacts, TrialRecord};
 
 use crate::confirm::Confirmed;
 use crate::file::{FindSpec, Varied};
-use crate::hold_by_gate::OF_THE_GATE;
 use crate::learned::Learned;
 use crate::search::{Found, level as level_of};
-use crate::settings::{GATE, REQUEST_QUEUE, THREADS};
+use crate::settings::{GATE, OF_THE_GATE, REQUEST_QUEUE, THREADS};
 use crate::trials::Stop;
 
 /// A gateway is full from this share of its limit on average: between two requests a slot is empty

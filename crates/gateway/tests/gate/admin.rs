@@ -63,6 +63,20 @@ fn limits_change_while_requests_wait() {
     assert_eq!(status(&gate).all.limit, Some(2.0), "it stays as it was");
 }
 
+fn metrics_of(gate: &Gateway) -> String {
+    ask(gate, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").body
+}
+
+/// Each of these is a line of the metrics.
+fn tells(metrics: &str, lines: &[&str]) {
+    for line in lines {
+        assert!(
+            metrics.lines().any(|told| told == *line),
+            "{line} in\n{metrics}"
+        );
+    }
+}
+
 #[test]
 fn prometheus_is_told_what_happened() {
     let backend = Recorder::ok();
@@ -71,9 +85,9 @@ fn prometheus_is_told_what_happened() {
     client.get("/");
     client.get("/");
     stands(&gate, "one is over", |status| status.all.finished == 1);
-    let metrics = ask(&gate, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").body;
+    let metrics = metrics_of(&gate);
     let backend = format!("backend=\"http://{}\"", backend.address);
-    for line in [
+    let lines = [
         "weir_gate_requests_offered_total{class=\"other\"} 2",
         "weir_gate_requests_admitted_total{class=\"other\"} 1",
         "weir_gate_requests_refused_total{class=\"other\",why=\"rate\"} 1",
@@ -85,12 +99,8 @@ fn prometheus_is_told_what_happened() {
         "weir_stage_refused_total{stage=\"gate\"} 1",
         "weir_stage_waiting_seconds_total{stage=\"gate\"} 0.0",
         "# TYPE weir_stage_occupancy_seconds counter",
-    ] {
-        assert!(
-            metrics.lines().any(|told| told == line),
-            "{line} in\n{metrics}"
-        );
-    }
+    ];
+    tells(&metrics, &lines);
     assert!(
         metrics.contains("weir_gate_rate_limit 0.01666"),
         "{metrics}"
@@ -124,8 +134,8 @@ fn codes_and_times_are_told_of_each_class() {
     let codes = |at: usize| told.classes[at].codes.clone();
     assert_eq!(codes(0), [(404, 1), (429, 1)].into());
     assert_eq!(codes(1), [(200, 2), (500, 1)].into());
-    let metrics = ask(&gate, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").body;
-    for line in [
+    let metrics = metrics_of(&gate);
+    let lines = [
         "weir_gate_responses_total{class=\"other\",code=\"200\"} 2",
         "weir_gate_responses_total{class=\"none\",code=\"429\"} 1",
         "# TYPE weir_gate_response_time_seconds histogram",
@@ -134,12 +144,8 @@ fn codes_and_times_are_told_of_each_class() {
         "weir_gate_response_time_seconds_bucket{le=\"+Inf\",class=\"other\"} 3",
         "weir_gate_backend_time_seconds_count{class=\"none\"} 1",
         "weir_gate_wait_time_seconds_count{class=\"none\"} 1",
-    ] {
-        assert!(
-            metrics.lines().any(|told| told == line),
-            "{line} in\n{metrics}"
-        );
-    }
+    ];
+    tells(&metrics, &lines);
 }
 
 #[test]
@@ -151,18 +157,14 @@ fn each_class_is_a_part_of_the_stage() {
     client.get("/heavy");
     client.get("/light");
     stands(&gate, "both are over", |status| status.all.finished == 2);
-    let metrics = ask(&gate, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").body;
-    for line in [
+    let metrics = metrics_of(&gate);
+    let lines = [
         "weir_stage_limit{stage=\"gate.heavy\"} 3.0",
         "weir_stage_entries_total{stage=\"gate\"} 2",
         "weir_stage_entries_total{stage=\"gate.heavy\"} 1",
         "weir_stage_entries_total{stage=\"gate.other\"} 1",
-    ] {
-        assert!(
-            metrics.lines().any(|told| told == line),
-            "{line} in\n{metrics}"
-        );
-    }
+    ];
+    tells(&metrics, &lines);
     let spent_s = |stage: &str| {
         let name = format!("weir_stage_occupancy_seconds_total{{stage=\"{stage}\"}} ");
         let line = metrics.lines().find_map(|line| line.strip_prefix(&name));
@@ -281,7 +283,7 @@ fn the_dashboard_asks_for_what_there_is() {
         stands(&gate, "its CPU is read, if it has a goal", |status| {
             status.cpu.as_ref().is_none_or(|cpu| cpu.busy.is_some()) && status.all.finished == 1
         });
-        told += &ask(&gate, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").body;
+        told += &metrics_of(&gate);
     }
     let known: Vec<&str> = told
         .lines()

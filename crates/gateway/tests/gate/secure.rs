@@ -99,6 +99,14 @@ fn clients_speak_tls_and_backends_are_told() {
     }
 }
 
+/// A client that has asked for what the backend holds back.
+fn asking(gate: &Gateway) -> Stream {
+    let mut stream = connect(front(gate), trusting(ONE.0, &["http/1.1"]));
+    let request = b"GET /held HTTP/1.1\r\nHost: gate.example\r\n\r\n";
+    stream.write_all(request).unwrap();
+    stream
+}
+
 #[test]
 fn a_client_that_leaves_while_it_waits_gives_its_place_back() {
     let directory = tempfile::tempdir().unwrap();
@@ -106,17 +114,11 @@ fn a_client_that_leaves_while_it_waits_gives_its_place_back() {
     let (backend, _release) = holding();
     let limit = "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n";
     let gate = gate(&backend, &format!("{}{limit}", rest(directory.path())));
-    let asking = || {
-        let mut stream = connect(front(&gate), trusting(ONE.0, &["http/1.1"]));
-        let request = b"GET /held HTTP/1.1\r\nHost: gate.example\r\n\r\n";
-        stream.write_all(request).unwrap();
-        stream
-    };
-    let _first = asking();
+    let _first = asking(&gate);
     stands(&gate, "one is in flight", |status| {
         status.all.in_flight == 1
     });
-    let leaving = asking();
+    let leaving = asking(&gate);
     stands(&gate, "one waits", |status| status.all.queued == 1);
     drop(leaving);
     stands(&gate, "its place is free", |status| {
@@ -131,9 +133,7 @@ fn a_slot_stays_with_the_backend_when_its_client_leaves() {
     let (backend, release) = holding();
     let limit = "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n";
     let gate = gate(&backend, &format!("{}{limit}", rest(directory.path())));
-    let mut stream = connect(front(&gate), trusting(ONE.0, &["http/1.1"]));
-    let request = b"GET /held HTTP/1.1\r\nHost: gate.example\r\n\r\n";
-    stream.write_all(request).unwrap();
+    let stream = asking(&gate);
     until("it has arrived", || backend.arrived().len() == 1);
     drop(stream);
     stands(&gate, "nobody waits for it", |status| {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use weir_record::SettingDetail;
 
 use super::told::Told;
-use crate::hold_by_gate::{OF_THE_GATE, set_of_gate};
-use crate::settings::GATE;
+use crate::hold_by_gate::set_of_gate;
+use crate::settings::{GATE, OF_THE_GATE};
 
 /// The word for the limit that the gateway has as a stage.
 const CONCURRENCY: &str = "concurrency";

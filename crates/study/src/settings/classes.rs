@@ -6,10 +6,8 @@
 
 use weir_record::{SettingDetail, TrialRecord};
 
-use super::{Demand, Settings, ThreadSearch};
+use super::{Demand, OF_THE_GATE, Settings, ThreadSearch};
 
-/// What the parts of the gateway begin with that classes pass: `gate.CLASS`.
-const PART: &str = "gate.";
 /// The class of those that fit no other; it cannot be capped by itself.
 const OTHER: &str = "other";
 /// Most that may belong to no class, as a share of the requests in the server.
@@ -47,8 +45,8 @@ impl OfGate {
         };
         let mut classes: Vec<Class> = Vec::new();
         let mut others = 0.0;
-        for name in near.parts(PART) {
-            let part = format!("{PART}{name}");
+        for name in near.parts(OF_THE_GATE) {
+            let part = format!("{OF_THE_GATE}{name}");
             if near.any_has(&format!("{part}.limit")) {
                 return Self::None;
             }
@@ -82,10 +80,10 @@ impl Classes {
         );
         let all = self.in_server();
         for (class, cap) in self.0.iter().zip(self.divided(places)) {
-            let name = format!("{PART}{}.concurrency", class.name);
+            let name = format!("{OF_THE_GATE}{}.concurrency", class.name);
             settings.limits.insert(name, cap);
             settings.details.push(SettingDetail {
-                stage: format!("{PART}{}", class.name),
+                stage: format!("{OF_THE_GATE}{}", class.name),
                 native: Some("concurrency".to_owned()),
                 from: None,
                 to: cap,
