@@ -71,6 +71,8 @@ struct Play {
     reads: bool,
     /// From when to when nothing ends.
     stands_still: (u64, u64),
+    /// From when to when other work fills the CPUs, and requests take eight times as long.
+    other_work: (u64, u64),
     seed: u64,
 }
 
@@ -84,6 +86,7 @@ impl Default for Play {
             abandons: 0,
             reads: false,
             stands_still: (0, 0),
+            other_work: (0, 0),
             seed: 1,
         }
     }
@@ -152,7 +155,10 @@ fn play(about: &str, rules: Rules, of: &Play) -> Result<Vector, Failure> {
                     order += 1;
                     agenda.insert((at + 200 * MS, order, Todo::Read));
                     let work = busy_ns + (at - before) * in_flight.min(2);
-                    let busy = work as f64 / (2 * (at - read_at)) as f64;
+                    let mut busy = work as f64 / (2 * (at - read_at)) as f64;
+                    if (of.other_work.0..of.other_work.1).contains(&at) {
+                        busy = 1.0;
+                    }
                     (busy_ns, read_at) = (0, at);
                     // To four digits, which is what a vector should show.
                     Act::ReadCpu((busy * 1e4).round() / 1e4)
@@ -168,6 +174,9 @@ fn play(about: &str, rules: Rules, of: &Play) -> Result<Vector, Failure> {
             if told.is == Said::Admitted {
                 let crowd = (player.in_flight().count() as u64).max(2);
                 let mut response = random.exponential_ns(of.response_ns) * crowd / 2 + MS;
+                if (of.other_work.0..of.other_work.1).contains(&at) {
+                    response *= 8;
+                }
                 let (from, until) = of.stands_still;
                 if at < until && at + response > from {
                     response += until - from.max(at);
@@ -326,6 +335,16 @@ fn adaptive() -> Result<Vec<Named>, Failure> {
         min: Some(0.25),
         ..Adaptive::default()
     }));
+    // A part of the requests is computing, so that the CPUs are at a quarter.
+    let beside = |seed| Play {
+        arrivals_ns: vec![25 * MS],
+        response_ns: 15 * MS,
+        until: 8000 * MS,
+        other_work: (2000 * MS, 4000 * MS),
+        ..overload(seed)
+    };
+    let peak = "CPU at 80 %, and other work that fills the CPUs for 2 s";
+    let slow = "p99 within 60 ms, and 2 s in which requests take eight times as long";
     let promise = "a class with a promise, and one that gets what is left";
     Ok(vec![
         ("adaptive", play(best, with(None, None), &overload(9))?),
@@ -345,6 +364,8 @@ fn adaptive() -> Result<Vec<Named>, Failure> {
             "adaptive-p99",
             play("p99 within 60 ms", with(None, Some(60)), &overload(12))?,
         ),
+        ("peak-cpu", play(peak, with(Some(0.8), None), &beside(16))?),
+        ("peak-p99", play(slow, with(None, Some(60)), &beside(17))?),
         ("standstill", play(stands, with(None, None), &still)?),
         ("long-requests", play(few, from_few, &long)?),
         ("classes", play(promise, promised(), &both)?),

@@ -8,6 +8,7 @@
 //! ticks of 10 ms, 20 ms late, with a deviation of 1 % between when the kernel counts and when it
 //! is read.
 
+mod bad_times;
 mod contestant;
 mod goals;
 mod lasting;

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use weir_gateway::{CpuStatus, Gateway, GatewayError};
 
 use crate::client::Client;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, ok};
 use crate::support::{front, gate, gate_to, settings, stands, status, until};
 
 /// This test program once more, as a server of its own that answers and computes; it ends with this
@@ -164,21 +165,27 @@ fn a_limit_follows_the_reading() {
     assert_eq!((client.get("/").status, client.get("/").status), (200, 200));
 }
 
-#[test]
-fn a_page_of_metrics_is_read() {
-    let seconds = Arc::new(Mutex::new(0.0));
-    let counted = Arc::clone(&seconds);
-    let exporter = Recorder::start(move |_, stream| {
-        let mut seconds = counted.lock().unwrap();
-        *seconds += 1.0;
+/// A page of metrics of one CPU that is busy for this share of the time between two looks.
+fn exporter(busy: &Arc<Mutex<f64>>) -> Recorder {
+    let busy = Arc::clone(busy);
+    let counted = Mutex::new((0.0, 0.0));
+    Recorder::start(move |_, stream| {
+        let mut counted = counted.lock().unwrap();
+        let busy = *busy.lock().unwrap();
+        counted.0 += busy;
+        counted.1 += 1.0 - busy;
         let page = format!(
             "node_cpu_seconds_total{{cpu=\"0\",mode=\"user\"}} {}\nnode_cpu_seconds_total{{cpu=\"0\",mode=\"idle\"}} {}\n",
-            3.0 * *seconds,
-            *seconds
+            counted.0, counted.1
         );
         let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", page.len());
         let _ = stream.write_all((head + &page).as_bytes());
-    });
+    })
+}
+
+#[test]
+fn a_page_of_metrics_is_read() {
+    let exporter = exporter(&Arc::new(Mutex::new(0.75)));
     let backend = Recorder::ok();
     let from = format!("http://{}/metrics", exporter.address);
     let gate = gate(
@@ -200,6 +207,50 @@ fn a_page_of_metrics_is_read() {
             "{line} in\n{metrics}"
         );
     }
+}
+
+/// Other work fills the CPUs for some readings, while twelve clients want something of a server
+/// that answers after 200 ms. Once it is over, the limit is back before as many requests have ended
+/// as would show what each of its steps brings.
+#[test]
+fn what_other_work_took_of_a_limit_is_soon_back() {
+    let busy = Arc::new(Mutex::new(0.3));
+    let exporter = exporter(&busy);
+    let backend = Recorder::start(|_, stream| {
+        thread::sleep(Duration::from_millis(200));
+        ok(stream);
+    });
+    let gate = gate(
+        &backend,
+        &format!(
+            "{GOAL}start = 8\nmax = 8\ncpu-from = {{ prometheus = \"http://{}/\" }}\n",
+            exporter.address
+        ),
+    );
+    let ends = AtomicBool::new(false);
+    // A test that fails is to end, too.
+    let last = Instant::now() + Duration::from_secs(60);
+    thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| {
+                let mut client = Client::connect(front(&gate));
+                while !ends.load(Ordering::Relaxed) && Instant::now() < last {
+                    client.get("/");
+                }
+            });
+        }
+        let limit = || status(&gate).all.limit.unwrap();
+        until("it is read", || cpu(&gate).readings >= 2);
+        *busy.lock().unwrap() = 1.0;
+        until("the limit is low", || limit() < 2.0);
+        *busy.lock().unwrap() = 0.05;
+        let before = cpu(&gate).readings;
+        until("the limit is back", || limit() > 7.0);
+        let readings = cpu(&gate).readings - before;
+        ends.store(true, Ordering::Relaxed);
+        // From above one in steps of two, one reading of before the end, and one late.
+        assert!(readings <= 5, "{readings} readings");
+    });
 }
 
 /// Nothing is there to be read: traffic goes on, and the status says what is missing.

@@ -13,9 +13,9 @@
 //! * with a goal for U: the limit follows (goal/U − 1) with gain 0.3 ([`cpu goal`](Goal::cpu)).
 //!
 //! Where U says that there is room and more slots bring nothing, something else is the limit, and
-//! where U is not read, there is only throughput: see [`knee`]. Nothing changes while nobody waits
-//! for the limit, so that it is never lowered for a reason that a quiet time gives, and never to
-//! see what happens.
+//! where U is not read, there is only throughput: see [`knee`]. While nobody waits for the limit,
+//! nothing changes but for the way back from a bad time: see [`proven`]. So it is never lowered for
+//! a reason that a quiet time gives, and never to see what happens.
 //!
 //! While the server stands still, the limit counts twice: see [`standstill`].
 //!
@@ -29,6 +29,7 @@
 mod bound;
 mod knee;
 mod learnt;
+mod proven;
 mod standstill;
 mod walk;
 
@@ -45,6 +46,7 @@ use bound::ResponseBound;
 use knee::Knee;
 pub use learnt::Learnt;
 use learnt::Lesson;
+use proven::Proven;
 use standstill::Standstill;
 use walk::Walk;
 
@@ -52,7 +54,10 @@ use walk::Walk;
 const START: f64 = 8.0;
 /// The least limit without a goal for the CPU.
 const MIN: f64 = 2.0;
-/// The least limit with a goal for the CPU, which one slot may already exceed.
+/// The least limit with a goal for the CPU, which one slot may already exceed, as a part of the
+/// goal (one request at a time that only computes, on one CPU, needs all of it), and the least of
+/// that.
+const MIN_OF_CPU_GOAL: f64 = 0.25;
 const MIN_WITH_CPU_GOAL: f64 = 0.05;
 /// The largest limit where nothing else is said.
 const MAX: f64 = 1000.0;
@@ -65,6 +70,10 @@ const SATURATED: f64 = 0.99;
 const SPARE: f64 = 0.97;
 /// Below this one, something else than the CPU can be what limits.
 const DOUBTFUL: f64 = 0.9;
+/// Below this part of what the CPUs are to be, a limit below this part of what has held goes back.
+const FAR: f64 = 0.5;
+/// Up to this multiple of a goal it counts as kept.
+const KEPT: f64 = 1.1;
 /// Saturated readings in a row before the limit is lowered.
 const PATIENCE: u32 = 3;
 /// The first step down, the largest, and how they grow.
@@ -99,7 +108,7 @@ const USUAL_WEIGHT: f64 = 0.2;
 pub struct Adaptive {
     /// What is to be reached.
     pub goal: Goal,
-    /// The least limit; `None`: 2, and with a goal for the CPU 0.05.
+    /// The least limit; `None`: 2, and with a goal for the CPU a quarter of it, at least 0.05.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
     /// The largest limit; `None`: 1,000.
@@ -155,7 +164,7 @@ impl Adaptive {
     fn bounds(&self) -> (f64, f64) {
         let max = self.max.unwrap_or(MAX);
         let least = match self.goal.cpu {
-            Some(_) => MIN_WITH_CPU_GOAL,
+            Some(goal) => MIN_WITH_CPU_GOAL.max(MIN_OF_CPU_GOAL * goal),
             None => MIN,
         };
         (self.min.unwrap_or(least.min(max)), max)
@@ -187,6 +196,7 @@ pub(crate) struct AdaptiveLimit {
     saturated: u32,
     step: f64,
     knee: Knee,
+    proven: Proven,
     standstill: Standstill,
     /// Usual throughput while the limit holds the flow.
     usual_per_s: Option<f64>,
@@ -214,6 +224,7 @@ impl AdaptiveLimit {
             saturated: 0,
             step: STEP_MIN,
             knee: Knee::default(),
+            proven: Proven::new(start),
             standstill: Standstill::default(),
             usual_per_s: None,
             stalls: 0,
@@ -284,11 +295,10 @@ impl AdaptiveLimit {
         let limit = self.found();
         self.bound
             .answered(in_time, share, limit, self.window.is_pressed());
-        // What is late while the limit is on its way down would otherwise be charged to it again
-        // and again.
-        if let Some(least) = self.walk.least(limit) {
-            self.bound.keep_above(least);
-        }
+        // What is late while the limit is on its way down, or as low as it may be, would otherwise
+        // be charged to it again and again.
+        let least = self.walk.least(limit).unwrap_or(0.0);
+        self.bound.keep_above(least.max(self.min));
     }
 
     pub(crate) fn read_cpu(&mut self, busy: f64, now: Moment) {
@@ -318,6 +328,9 @@ impl AdaptiveLimit {
         }
         // Above the goal the limit is lowered whoever waits: the work is there already.
         let exceeds = matches!((busy, self.goal.cpu), (Some(busy), Some(goal)) if busy > goal);
+        if let Some(busy) = busy.filter(|busy| self.has_fallen(*busy)) {
+            return self.go_back(busy);
+        }
         if !presses {
             self.knee.rest(&seen, now);
             self.walk.end();
@@ -327,6 +340,8 @@ impl AdaptiveLimit {
             }
         } else if self.stalls(&seen) {
             return;
+        } else if let Some(busy) = busy {
+            self.remember(busy);
         }
         match (busy, self.goal.cpu) {
             (Some(busy), Some(goal)) => self.aim_at(goal, busy, &seen, now),
@@ -352,12 +367,41 @@ impl AdaptiveLimit {
         false
     }
 
+    /// Whether the limit is far below what has held, for no reason that the CPUs give by now.
+    fn has_fallen(&self, busy: f64) -> bool {
+        busy < FAR * self.busy_wanted() && self.flow < FAR * self.proven.limit()
+    }
+
+    /// One step towards the limit that has held.
+    fn go_back(&mut self, busy: f64) {
+        self.forget();
+        (self.saturated, self.step) = (0, STEP_MIN);
+        let next = self.flow * growth(self.busy_wanted(), busy);
+        self.set(next.min(self.proven.limit()));
+    }
+
+    /// Remembers a limit that holds the flow, unless it is too much.
+    fn remember(&mut self, busy: f64) {
+        let is_kept = match self.goal.cpu {
+            Some(goal) => busy <= KEPT * goal,
+            None => busy < SATURATED || self.saturated < PATIENCE,
+        };
+        if is_kept {
+            self.proven.held(self.flow);
+        }
+    }
+
+    /// How busy the CPUs are to be.
+    fn busy_wanted(&self) -> f64 {
+        self.goal.cpu.unwrap_or(SATURATED)
+    }
+
     /// Holds the busy share at a goal.
     fn aim_at(&mut self, goal: f64, busy: f64, seen: &Seen, now: Moment) {
         if busy >= SATURATED {
             self.set(self.flow * SATURATED_STEP);
         } else if busy < DOUBTFUL * goal {
-            self.grow((goal / busy.max(0.01)).min(2.0), Some(busy), seen, now);
+            self.grow(growth(goal, busy), Some(busy), seen, now);
         } else {
             self.forget();
             self.set(self.flow * (1.0 + GAIN * (goal / busy - 1.0)));
@@ -376,7 +420,7 @@ impl AdaptiveLimit {
         } else if busy < SPARE {
             self.saturated = 0;
             self.step = STEP_MIN;
-            let ratio = (SATURATED / busy.max(0.01)).min(2.0);
+            let ratio = growth(SATURATED, busy);
             if busy < DOUBTFUL {
                 self.grow(ratio, Some(busy), seen, now);
             } else {
@@ -413,4 +457,10 @@ impl AdaptiveLimit {
         let limit = limit.min(self.max).max(self.min);
         self.flow = self.walk.step(self.flow, limit);
     }
+}
+
+/// By how much the limit grows at a time where the CPUs are this busy and are to be that busy, if
+/// they get busier in proportion.
+fn growth(wanted: f64, busy: f64) -> f64 {
+    (wanted / busy.max(0.01)).min(2.0)
 }

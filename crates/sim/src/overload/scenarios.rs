@@ -1,5 +1,6 @@
 //! What is played, and what is asked of whoever limits.
 
+use super::bad_times::{peak, peak_cpu, peak_p99, quiet, restart, seldom};
 use super::contestant::Contestant;
 use super::goals::{classes, cpu, p99};
 use super::lasting::{drift, single};
@@ -213,6 +214,42 @@ pub const SCENARIOS: &[Scenario] = &[
         about: "one request of 10 ms a second, and once a minute one of 5 s",
         asked: &[at_most("refused", "%", 0.0)],
         play: single,
+    },
+    Scenario {
+        name: "peak",
+        about: "100/s that wait elsewhere, other work fills the CPUs for 5 s; from 2 s after",
+        asked: FEW_REFUSED,
+        play: peak,
+    },
+    Scenario {
+        name: "peak-cpu",
+        about: "the same, CPUs to be held at 50 %",
+        asked: FEW_REFUSED,
+        play: peak_cpu,
+    },
+    Scenario {
+        name: "peak-p99",
+        about: "the same, p99 to be held at 150 ms; from 5 s after",
+        asked: FEW_REFUSED,
+        play: peak_p99,
+    },
+    Scenario {
+        name: "restart",
+        about: "40 % of the capacity, CPUs to be held at 50 %, gone for 2 s, slow for 3 s; from 2 s after",
+        asked: FEW_REFUSED,
+        play: restart,
+    },
+    Scenario {
+        name: "quiet",
+        about: "five minutes at 10 % of the capacity, one at 40 %, CPUs to be held at 50 %",
+        asked: FEW_REFUSED,
+        play: quiet,
+    },
+    Scenario {
+        name: "seldom",
+        about: "one request of 50 ms a second, CPUs to be held at 50 %, other work as above; from 2 s after",
+        asked: &[at_most("refused", "%", 0.0)],
+        play: seldom,
     },
     Scenario {
         name: "drift",

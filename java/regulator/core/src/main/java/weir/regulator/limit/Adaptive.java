@@ -7,7 +7,11 @@ import java.util.List;
 public final class Adaptive extends Concurrency {
     private static final double START = 8.0;
     private static final double MIN = 2.0;
-    /** With a goal for the CPU, which one slot may already exceed. */
+    /**
+     * With a goal for the CPU, which one slot may already exceed, as a part of the goal (a request at a time that computes on one
+     * of one CPU needs all of it), and the least of that.
+     */
+    private static final double MIN_OF_CPU_GOAL = 0.25;
     private static final double MIN_WITH_CPU_GOAL = 0.05;
     private static final double MAX = 1000.0;
 
@@ -24,7 +28,7 @@ public final class Adaptive extends Concurrency {
      *
      * @param cpu largest busy share of the server's CPUs, above 0 and below 1
      * @param p99Ns nanoseconds within which 99 % of the requests are answered, the wait for admission included
-     * @param min the least limit; null: 2, and with a goal for the CPU 0.05
+     * @param min the least limit; null: 2, and with a goal for the CPU a quarter of it, at least 0.05
      * @param max the largest; null: 1,000
      * @param start the limit at first; null: 8, within the bounds
      * @throws IllegalArgumentException if a goal or a limit is out of its range, or the least limit above the largest
@@ -39,7 +43,8 @@ public final class Adaptive extends Concurrency {
         this.cpu = cpu;
         this.p99Ns = p99Ns;
         this.max = max == null ? MAX : checkLimit(max);
-        double least = Math.min(cpu == null ? MIN : MIN_WITH_CPU_GOAL, this.max);
+        double wanted = cpu == null ? MIN : Math.max(MIN_WITH_CPU_GOAL, MIN_OF_CPU_GOAL * cpu);
+        double least = Math.min(wanted, this.max);
         this.min = min == null ? least : checkLimit(min);
         checkBounds(this.min, this.max);
         double first = start == null ? START : checkLimit(start);

@@ -16,8 +16,8 @@ package weir.regulator.limit;
  *
  * <p>Where U says that there is room and more slots bring nothing, something else is the limit, and where U is not read, there
  * is only throughput: see {@link Knee}. Nothing changes while nobody waits for the limit, so that it is never lowered for a
- * reason that a quiet time gives, and never to see what happens. While the application stands still, the limit counts twice: see
- * {@link Standstill}.
+ * reason that a quiet time gives, and never to see what happens. But a bad time that is over does not last in it: see
+ * {@link Proven}. While the application stands still, the limit counts twice: see {@link Standstill}.
  */
 final class AdaptiveLimit extends Limit {
     /** Share of the time in which somebody has to wait for the limit, for the limit to be what holds the flow. */
@@ -28,6 +28,10 @@ final class AdaptiveLimit extends Limit {
     private static final double SPARE = 0.97;
     /** Below this one, something else than the CPU can be what limits. */
     private static final double DOUBTFUL = 0.9;
+    /** Below this part of what the CPUs are to be, a limit below this part of what has held goes back. */
+    private static final double FAR = 0.5;
+    /** Up to this multiple of a goal it counts as kept. */
+    private static final double KEPT = 1.1;
     /** Saturated readings in a row before the limit is lowered. */
     private static final int PATIENCE = 3;
     /** The first step down, the largest, and how they grow. */
@@ -58,6 +62,7 @@ final class AdaptiveLimit extends Limit {
     private final ResponseBound bound = new ResponseBound();
     private final Window window;
     private final Knee knee = new Knee();
+    private final Proven proven;
     private final Standstill standstill = new Standstill();
     /** As throughput and CPU say. */
     private double flow;
@@ -75,6 +80,7 @@ final class AdaptiveLimit extends Limit {
     AdaptiveLimit(Adaptive rules, long now) {
         this.rules = rules;
         this.flow = rules.start;
+        this.proven = new Proven(rules.start);
         this.window = new Window(now);
     }
 
@@ -118,6 +124,8 @@ final class AdaptiveLimit extends Limit {
     @Override
     void promised(boolean inTime, double share) {
         bound.answered(inTime, share, found(), window.isPressed());
+        // What is late while the limit is as low as it may be would otherwise be charged to it again and again.
+        bound.keepAbove(rules.min);
     }
 
     @Override
@@ -140,6 +148,10 @@ final class AdaptiveLimit extends Limit {
         standstill.learn(seen);
         // Above the goal the limit is lowered whoever waits: the work is there already.
         boolean exceeds = rules.cpu != null && busy > rules.cpu;
+        if (hasFallen(busy)) {
+            goBack(busy);
+            return;
+        }
         if (seen.pressed < PRESSED) {
             knee.rest(seen, now);
             saturated = 0;
@@ -148,6 +160,8 @@ final class AdaptiveLimit extends Limit {
             }
         } else if (stalls(seen)) {
             return;
+        } else {
+            remember(busy);
         }
         if (Double.isNaN(busy)) {
             grow(BLIND_GROWTH, busy, seen, now);
@@ -173,12 +187,46 @@ final class AdaptiveLimit extends Limit {
         return false;
     }
 
+    /** Whether the limit is far below what has held, for no reason that the CPUs give by now; not where they are not read. */
+    private boolean hasFallen(double busy) {
+        return busy < FAR * busyWanted() && flow < FAR * proven.limit();
+    }
+
+    /** One step towards the limit that has held. */
+    private void goBack(double busy) {
+        knee.forget();
+        saturated = 0;
+        step = STEP_MIN;
+        set(Math.min(flow * growth(busyWanted(), busy), proven.limit()));
+    }
+
+    /** Remembers a limit that holds the flow, unless it is too much, or nobody could say so. */
+    private void remember(double busy) {
+        if (Double.isNaN(busy)) {
+            return;
+        }
+        boolean isKept = rules.cpu == null ? busy < SATURATED || saturated < PATIENCE : busy <= KEPT * rules.cpu;
+        if (isKept) {
+            proven.held(flow);
+        }
+    }
+
+    /** How busy the CPUs are to be. */
+    private double busyWanted() {
+        return rules.cpu == null ? SATURATED : rules.cpu;
+    }
+
+    /** By how much the limit grows at a time, if the CPUs get busier in proportion. */
+    private static double growth(double wanted, double busy) {
+        return Math.min(wanted / Math.max(busy, 0.01), 2);
+    }
+
     /** Holds the busy share at a goal. */
     private void aimAt(double goal, double busy, Window.Seen seen, long now) {
         if (busy >= SATURATED) {
             set(flow * SATURATED_STEP);
         } else if (busy < DOUBTFUL * goal) {
-            grow(Math.min(goal / Math.max(busy, 0.01), 2), busy, seen, now);
+            grow(growth(goal, busy), busy, seen, now);
         } else {
             knee.forget();
             set(flow * (1 + GAIN * (goal / busy - 1)));
@@ -197,7 +245,7 @@ final class AdaptiveLimit extends Limit {
         } else if (busy < SPARE) {
             saturated = 0;
             step = STEP_MIN;
-            double ratio = Math.min(SATURATED / Math.max(busy, 0.01), 2);
+            double ratio = growth(SATURATED, busy);
             if (busy < DOUBTFUL) {
                 grow(ratio, busy, seen, now);
             } else {
