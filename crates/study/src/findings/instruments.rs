@@ -42,6 +42,8 @@ pub(super) fn littles_law(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 struct Agreement {
     waiting: f64,
+    /// Of 95 %, where there is one.
+    interval: Option<(f64, f64)>,
     rate_per_s: f64,
     wait_s: f64,
 }
@@ -55,8 +57,13 @@ impl Agreement {
         (self.product() / self.waiting - 1.0).abs()
     }
 
+    /// What is within the interval of what waits is no contradiction either: who waited long when
+    /// the window began counts with all of it when it gets in.
     fn holds(&self) -> bool {
-        self.off() <= TOLERANCE
+        let is_likely = self
+            .interval
+            .is_some_and(|(low, high)| (low..=high).contains(&self.product()));
+        self.off() <= TOLERANCE || is_likely
     }
 }
 
@@ -65,11 +72,13 @@ fn agreement(trial: &TrialRecord, stage: &str) -> Option<Agreement> {
     let waiting = trial
         .waiting(stage)
         .filter(|waiting| *waiting >= WAITING_MIN)?;
+    let interval = trial.intervals.get(&format!("{stage}.waiting"));
     let wait_s = trial.wait_s(stage)?;
     // `STAGE.wait` is the mean over all that got in, waited or not, so the entries are its rate.
     let rate_per_s = trial.signals.get(&format!("{stage}.entries")).copied()?;
     Some(Agreement {
         waiting,
+        interval: interval.map(|waiting| (waiting.low, waiting.high)),
         rate_per_s,
         wait_s,
     })
@@ -104,6 +113,8 @@ fn agrees(stage: &str, trial: &TrialRecord, seen: &Agreement) -> String {
 
 #[cfg(test)]
 mod tests {
+    use weir_stats::{Estimate, Method};
+
     use super::*;
     use crate::findings::made::{findings, trial};
 
@@ -127,5 +138,33 @@ mod tests {
         assert_eq!(ids(14.5), ["littles-law"]);
         assert_eq!(ids(20.0), ["instrument-doubt"]);
         assert_eq!(ids(0.1), [""; 0], "too few to say");
+    }
+
+    /// A gate before a Liberty: 1.9 wait, between 1.7 and 2.1, where the entries make 2.0.
+    #[test]
+    fn what_is_within_its_interval_is_no_contradiction() {
+        let signals = [
+            ("gate.waiting", 1.907),
+            ("gate.entries", 16.19),
+            ("gate.wait", 0.1245),
+        ];
+        let found = |interval: Option<(f64, f64)>| {
+            let mut seen = trial(1, 16.2, &signals);
+            if let Some((low, high)) = interval {
+                let waiting = Estimate {
+                    value: 1.907,
+                    low,
+                    high,
+                    confidence: 0.95,
+                    count: 120,
+                    method: Method::BatchMeans,
+                };
+                seen.intervals.insert("gate.waiting".to_owned(), waiting);
+            }
+            findings(littles_law, &[("gate", 40.0)], &[seen]).len()
+        };
+        assert_eq!(found(Some((1.692, 2.122))), 0);
+        assert_eq!(found(Some((1.85, 1.95))), 1);
+        assert_eq!(found(None), 1);
     }
 }

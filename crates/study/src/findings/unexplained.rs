@@ -18,8 +18,8 @@ const MORE_THROUGHPUT: f64 = 1.05;
 const CPU_NEARLY_FULL: f64 = 0.8;
 /// A stage this full on average explains it.
 const STAGE_NEARLY_FULL: f64 = 0.9;
-/// Waiting for a pool explains it from half a thread on average.
-const POOL_WAITING: f64 = 0.5;
+/// Waiting for a pool or at a gate explains it from half a request on average.
+const WAITING: f64 = 0.5;
 /// What the load consists of.
 const LOADS: [&str; 2] = ["users", "rate"];
 
@@ -95,10 +95,14 @@ fn innocent(trial: &TrialRecord, evidence: &Evidence<'_>) -> Option<Vec<String>>
     if cpu >= CPU_NEARLY_FULL {
         return None;
     }
+    // A gate lets nobody wait but for its caps, those of all and those of each class.
+    if trial.waiting("gate").unwrap_or(0.0) >= WAITING {
+        return None;
+    }
     let mut innocent = vec![format!("the CPU ({:.0} %)", cpu * 100.0)];
     for stage in &evidence.facts.stages {
         let stage = stage.name.as_str();
-        if stage.starts_with("pool.") && trial.waiting(stage).unwrap_or(0.0) >= POOL_WAITING {
+        if stage.starts_with("pool.") && trial.waiting(stage).unwrap_or(0.0) >= WAITING {
             return None;
         }
         let (Some(occupied), Some(limit)) =
@@ -191,6 +195,7 @@ mod tests {
             ("target.cpu.user", 0.9),
             ("threads.occupancy", 195.0),
             ("pool.db.waiting", 8.0),
+            ("gate.waiting", 26.3),
             ("tcp.listen-overflows", 3.0),
             ("connections.refused", 1.0),
         ] {
