@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 
 use http::{StatusCode, request::Parts};
 use serde::Serialize;
-use weir_limit::{Kind, Why};
+use weir_limit::Kind;
 
 use crate::error::GatewayError;
+use crate::refuse::Reason;
 
 /// Bytes that may wait to be written.
 const ROOM: usize = 16 * 1024 * 1024;
@@ -166,7 +167,7 @@ struct Facts {
     /// `malformed`.
     decision: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<Why>,
+    why: Option<Reason>,
     wait_ms: f64,
     /// From admission to the last byte.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -230,7 +231,7 @@ impl Line {
     }
 
     /// It is rejected.
-    pub(crate) fn refused(&mut self, why: Why) {
+    pub(crate) fn refused(&mut self, why: Reason) {
         self.facts.decision = "refused";
         self.facts.why = Some(why);
         self.facts.wait_ms = milliseconds(self.begun.elapsed());

@@ -22,6 +22,8 @@ use crate::settings::{BackendAddress, Health, Settings};
 
 /// Connections without a request that are kept to one backend by one thread.
 const KEPT_MAX: usize = 4096;
+/// What of its weight a backend has that is just back.
+const SLOWEST: f64 = 0.1;
 /// How many kept connections are looked at for one that is ready.
 const LOOKED_AT_MAX: usize = 4;
 /// Room for a head and a frame of a response.
@@ -36,6 +38,10 @@ pub(crate) struct Backend {
     kept: Vec<Mutex<Vec<Kept>>>,
     in_flight: AtomicU32,
     is_down: AtomicBool,
+    /// When it was up again, in the milliseconds of the ejection; 0: it was never down.
+    back_ms: AtomicU64,
+    /// Whether it is looked at just now.
+    is_looked_at: AtomicBool,
     /// Looks in a row that say something else than `is_down`.
     contrary: AtomicU32,
     pub(crate) ejection: Ejection,
@@ -87,6 +93,8 @@ impl Backend {
             kept: (0..threads).map(|_| Mutex::default()).collect(),
             in_flight: AtomicU32::new(0),
             is_down: AtomicBool::new(false),
+            back_ms: AtomicU64::new(0),
+            is_looked_at: AtomicBool::new(false),
             contrary: AtomicU32::new(0),
             ejection: Ejection::new(),
             counts: BackendCounts::default(),
@@ -96,6 +104,29 @@ impl Backend {
     /// Requests that it has now.
     pub(crate) fn in_flight(&self) -> u32 {
         self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// How much it has to do for its weight, with one more request. While one that is back begins
+    /// slowly, it weighs less: a tenth at first.
+    pub(crate) fn load(&self, weight: u32, slow_start: Duration) -> u64 {
+        let grown = self.grown(slow_start);
+        let load = f64::from(self.in_flight() + 1) / (f64::from(weight) * grown);
+        // Whole numbers have an order; a thousandth of a request is as good as none.
+        (load * 1000.0) as u64
+    }
+
+    /// How much of its weight it has by now.
+    fn grown(&self, slow_start: Duration) -> f64 {
+        if slow_start.is_zero() {
+            return 1.0;
+        }
+        let back_ms = self.back_ms.load(Ordering::Relaxed);
+        let back_ms = back_ms.max(self.ejection.until_ms());
+        if back_ms == 0 {
+            return 1.0;
+        }
+        let since = self.ejection.now_ms().saturating_sub(back_ms);
+        (since as f64 / slow_start.as_millis() as f64).clamp(SLOWEST, 1.0)
     }
 
     /// Whether it gets no requests because it did not answer.
@@ -118,6 +149,16 @@ impl Backend {
         }
     }
 
+    /// Somebody is about to look at it; false: somebody else does.
+    pub(crate) fn begin_look(&self) -> bool {
+        !self.is_looked_at.swap(true, Ordering::Relaxed)
+    }
+
+    /// The look is over.
+    pub(crate) fn end_look(&self) {
+        self.is_looked_at.store(false, Ordering::Relaxed);
+    }
+
     /// A look at it, or a connection to it, went well or not.
     pub(crate) fn looked(&self, well: bool, health: &Health) {
         if well != self.is_down() {
@@ -131,6 +172,10 @@ impl Backend {
         };
         if self.contrary.fetch_add(1, Ordering::Relaxed) + 1 >= needed {
             self.contrary.store(0, Ordering::Relaxed);
+            if well {
+                self.back_ms
+                    .store(self.ejection.now_ms().max(1), Ordering::Relaxed);
+            }
             self.is_down.store(!well, Ordering::Relaxed);
         }
     }

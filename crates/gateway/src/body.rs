@@ -14,8 +14,9 @@ use weir_limit::Kind;
 
 use crate::alone;
 use crate::ending::Ending;
+use crate::live::Live;
+use crate::pace::Pace;
 use crate::patience::Patience;
-use crate::settings::Timeouts;
 use crate::stream::Taking;
 use crate::watched::Activity;
 
@@ -32,6 +33,9 @@ pub(crate) enum BodyError {
     /// Nothing came for too long.
     #[error("wait for more of a body: nothing came for {0:?}")]
     Stalled(Duration),
+    /// It came, or was taken, a few bytes at a time.
+    #[error("pass on a body: its client is slower than may be")]
+    Slow,
 }
 
 /// A body that is passed on as it comes, as long as it comes.
@@ -71,16 +75,21 @@ pub(crate) struct RequestBody {
     moved: Option<Arc<AtomicBool>>,
     /// Told when the last of it has come.
     activity: Arc<Activity>,
+    pace: Pace,
+    /// Since when the client is waited for.
+    asked: Option<Instant>,
 }
 
 impl RequestBody {
-    /// Passes on what comes, as long as it comes within `limit`.
-    pub(crate) fn new(incoming: Incoming, limit: Duration, activity: Arc<Activity>) -> Self {
+    /// Passes on what comes, as long as it comes in time and is not too slow.
+    pub(crate) fn new(incoming: Incoming, live: &Live, activity: Arc<Activity>) -> Self {
         let moved = (!incoming.is_end_stream()).then(Arc::default);
         Self {
-            passing: Some(Passing::new(incoming, limit)),
+            passing: Some(Passing::new(incoming, live.settings.timeouts.body)),
             moved,
             activity,
+            pace: pace(live),
+            asked: None,
         }
     }
 
@@ -90,6 +99,8 @@ impl RequestBody {
             passing: None,
             moved: None,
             activity: Arc::clone(&self.activity),
+            pace: Pace::new(0, Duration::ZERO),
+            asked: None,
         }
     }
 
@@ -110,7 +121,15 @@ impl Body for RequestBody {
         let Some(passing) = &mut self.passing else {
             return Poll::Ready(None);
         };
-        let frame = ready!(passing.poll(context));
+        let Poll::Ready(frame) = passing.poll(context) else {
+            self.asked.get_or_insert_with(Instant::now);
+            return Poll::Pending;
+        };
+        if let (Some(asked), Some(Ok(frame))) = (self.asked.take(), &frame)
+            && !self.pace.passed(length(frame), asked.elapsed())
+        {
+            return Poll::Ready(Some(Err(BodyError::Slow)));
+        }
         if let Some(moved) = &self.moved {
             moved.store(true, Ordering::Relaxed);
         }
@@ -166,8 +185,9 @@ struct Rest {
     ending: Ending,
     /// Whether a client of HTTP/2 takes it.
     taking: Option<Arc<Taking>>,
-    /// Since when there is something that the client has not taken.
-    offered: Option<Instant>,
+    /// Since when there is something that the client has not taken, and how much.
+    offered: Option<(Instant, u64)>,
+    pace: Pace,
 }
 
 impl ResponseBody {
@@ -177,7 +197,8 @@ impl ResponseBody {
     }
 
     /// Passes on what comes from a backend; `ending` gets to know how it ends.
-    pub(crate) fn passed(incoming: Incoming, timeouts: &Timeouts, ending: Ending) -> Self {
+    pub(crate) fn passed(incoming: Incoming, live: &Live, ending: Ending) -> Self {
+        let timeouts = &live.settings.timeouts;
         let taking = Taking::current();
         if let Some(taking) = &taking {
             taking.offer();
@@ -188,6 +209,7 @@ impl ResponseBody {
                 ending,
                 taking,
                 offered: None,
+                pace: pace(live),
             }),
             within: timeouts.response,
             is_told_of: false,
@@ -227,13 +249,18 @@ impl Rest {
         while taken <= FOR_NOBODY_MAX
             && let Some(Ok(frame)) = poll_fn(|context| self.poll(context)).await
         {
-            taken += frame.data_ref().map_or(0, Bytes::len) as u64;
+            taken += length(&frame);
         }
     }
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        if let Some(offered) = self.offered.take() {
-            self.ending.not_taken(offered.elapsed());
+        if let Some((offered, bytes)) = self.offered.take() {
+            let not_taken = offered.elapsed();
+            self.ending.not_taken(not_taken);
+            if !self.pace.passed(bytes, not_taken) {
+                self.ending.end(Kind::Abandoned);
+                return Poll::Ready(Some(Err(BodyError::Slow)));
+            }
         }
         if let Some(taking) = &self.taking {
             taking.ask();
@@ -244,12 +271,12 @@ impl Rest {
         }
         match &frame {
             Some(Ok(frame)) => {
-                self.ending
-                    .passed(frame.data_ref().map_or(0, Bytes::len) as u64);
+                let bytes = length(frame);
+                self.ending.passed(bytes);
                 if self.passing.incoming.is_end_stream() {
                     self.ending.end(Kind::Completed);
                 } else {
-                    self.offered = Some(Instant::now());
+                    self.offered = Some((Instant::now(), bytes));
                 }
             }
             Some(Err(_)) => self.ending.end(Kind::Failed),
@@ -257,6 +284,15 @@ impl Rest {
         }
         Poll::Ready(frame)
     }
+}
+
+fn length(frame: &Frame<Bytes>) -> u64 {
+    frame.data_ref().map_or(0, Bytes::len) as u64
+}
+
+/// The least pace of a client, after the first wait for it.
+fn pace(live: &Live) -> Pace {
+    Pace::new(live.settings.request.min_rate, live.settings.timeouts.body)
 }
 
 impl Drop for PassedBody {

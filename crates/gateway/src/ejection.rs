@@ -40,6 +40,11 @@ impl Ejection {
         until_ms != 0 && self.now_ms() < until_ms
     }
 
+    /// Until when it gets none, or got none the last time; 0: it was never ejected.
+    pub(crate) fn until_ms(&self) -> u64 {
+        self.until_ms.load(Ordering::Relaxed)
+    }
+
     /// How often it was.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
@@ -71,7 +76,8 @@ impl Ejection {
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn now_ms(&self) -> u64 {
+    /// Milliseconds since this is there.
+    pub(crate) fn now_ms(&self) -> u64 {
         self.origin.elapsed().as_millis() as u64
     }
 }

@@ -11,6 +11,7 @@ use crate::alone::Stand;
 use crate::backend::{Backend, BackendConnection};
 use crate::flow::{Flow, Slot};
 use crate::live::Live;
+use crate::long_lived::LongLivedPlace;
 use crate::watched::Running;
 
 /// What is held while a request is in flight. It ends once: as told, or as one that was broken off
@@ -18,6 +19,8 @@ use crate::watched::Running;
 #[derive(Debug)]
 pub(crate) struct Ending {
     slot: Option<Slot>,
+    /// In the slot's stead, of one that lasts.
+    place: Option<LongLivedPlace>,
     line: Option<Box<Line>>,
     in_flight: Option<InFlight>,
     connection: Option<BackendConnection>,
@@ -40,6 +43,7 @@ impl Ending {
     ) -> Self {
         Self {
             slot: Some(slot),
+            place: None,
             line,
             in_flight: None,
             connection: None,
@@ -96,6 +100,14 @@ impl Ending {
         }
     }
 
+    /// It lasts: the work is done, and the slot is for others.
+    pub(crate) fn lasts(&mut self, place: LongLivedPlace) {
+        self.place = Some(place);
+        if let Some(mut slot) = self.slot.take() {
+            slot.ended(Kind::Completed, self.not_taken);
+        }
+    }
+
     /// The protocol is switched, and the connection is not HTTP any more.
     pub(crate) fn switched(&self) {
         if let Some(running) = &self.running {
@@ -118,11 +130,11 @@ impl Ending {
     /// It is over; what is told after that does not count.
     pub(crate) fn end(&mut self, kind: Kind) {
         let has_left = self.has_left();
-        let Some(mut slot) = self.slot.take() else {
-            return;
-        };
-        slot.ended(kind, self.not_taken);
-        drop(slot);
+        match (self.slot.take(), self.place.take()) {
+            (None, None) => return,
+            (Some(mut slot), _) => slot.ended(kind, self.not_taken),
+            (None, Some(_place)) => {}
+        }
         let connection = self.connection.take();
         if let Some(in_flight) = self.in_flight.take() {
             in_flight.backend.ended(kind);

@@ -4,8 +4,11 @@ mod backends;
 mod class;
 mod cpu_from;
 mod front;
+mod key;
 mod limit;
 mod quantity;
+
+use std::ops::Range;
 
 use weir_userfile::{Problem, Section, check_schema, read_file};
 
@@ -59,6 +62,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
     let health = backends::health(root);
     let limit = limit::read(root);
     let classes = class::read(root);
+    let keys = key::read(root, &classes);
     root.finish();
     let listen = front.listen?;
     Some(Settings {
@@ -74,10 +78,30 @@ fn read(root: &Section<'_>) -> Option<Settings> {
         tls: front.tls,
         limit,
         classes,
+        keys,
         timeouts: front.timeouts,
         request: front.request,
         health,
     })
+}
+
+/// The tables of a list of which each begins with its name in double brackets.
+fn sections<'a>(
+    root: &Section<'a>,
+    key: &'static str,
+    name: &str,
+) -> Option<(Range<usize>, Vec<Section<'a>>)> {
+    let value = root.value(key)?;
+    let Some(list) = value.get_ref().as_array() else {
+        root.problems().add_with_help(
+            value.span(),
+            format!("`{key}` is not a list of tables"),
+            format!("begin each with `{name}`, in double brackets"),
+        );
+        return None;
+    };
+    let tables = list.iter().filter_map(|one| root.section_of(name, one));
+    Some((value.span(), tables.collect()))
 }
 
 #[cfg(test)]

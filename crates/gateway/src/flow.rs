@@ -22,6 +22,7 @@ use weir_limit::{
 
 use crate::alone::AloneCount;
 use crate::figures::Figures;
+use crate::keys::Held;
 use crate::routes::Route;
 
 /// The pacer never sleeps for less: an admission that is due already is asked again only after
@@ -169,6 +170,7 @@ impl Flow {
             not_taken: Duration::ZERO,
             figures: None,
             route: None,
+            keys: Vec::new(),
         }
     }
 
@@ -181,6 +183,7 @@ impl Flow {
             not_taken: Duration::ZERO,
             figures: None,
             route: None,
+            keys: Vec::new(),
         }
     }
 
@@ -362,6 +365,8 @@ pub(crate) struct Slot {
     figures: Option<Arc<Figures>>,
     /// Who learns how long the backend had the request.
     route: Option<Arc<Route>>,
+    /// What it counts for, as long as it is there.
+    keys: Vec<Held>,
 }
 
 impl Slot {
@@ -373,6 +378,11 @@ impl Slot {
     /// The route of the request learns how long the backend had it.
     pub(crate) fn is_for(&mut self, route: Arc<Route>) {
         self.route = Some(route);
+    }
+
+    /// It counts for these keys.
+    pub(crate) fn counts_for(&mut self, keys: Vec<Held>) {
+        self.keys = keys;
     }
 
     /// It is counted there.

@@ -10,6 +10,7 @@ use crate::access_log::AccessLog;
 use crate::cpu::CpuBoard;
 use crate::flow::Flow;
 use crate::live::Current;
+use crate::long_lived::LongLived;
 use crate::tls::Tls;
 
 /// What all threads of a gateway share.
@@ -20,6 +21,8 @@ pub(crate) struct Shared {
     pub(crate) log: Option<Arc<AccessLog>>,
     pub(crate) tls: Option<Tls>,
     pub(crate) counts: FrontCounts,
+    /// What lasts and has given its slot back.
+    pub(crate) long_lived: Arc<LongLived>,
     /// How busy the backends are.
     pub(crate) cpu: CpuBoard,
     /// Room for connections of clients.

@@ -94,6 +94,7 @@ impl Gateway {
         let (flow, pacer) = Flow::start(&rules).map_err(GatewayError::Thread)?;
         let (drains, drained) = watch::channel(false);
         let shared = Arc::new(Shared {
+            long_lived: Arc::default(),
             flow,
             current: Current::new(live),
             log,

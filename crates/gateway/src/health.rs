@@ -20,20 +20,30 @@ pub(crate) async fn look_after_backends(shared: Arc<Shared>) {
     loop {
         let live = shared.current.get();
         let health = &live.settings.health;
-        for backend in &live.backends {
-            let well = match &health.path {
-                Some(path) => Some(is_well(backend, path, health).await),
-                // Without a path, only a backend that took no connection is asked whether it does
-                // again.
-                None if backend.is_down() => Some(backend.takes_connections(health.timeout).await),
-                None => None,
-            };
-            if let Some(well) = well {
-                backend.looked(well, health);
+        // Side by side: one that does not answer is no reason to look at the others later.
+        for (backend, settings) in live.backends.iter().zip(&live.settings.backends) {
+            if backend.begin_look() {
+                let (backend, health) = (Arc::clone(backend), health.clone());
+                let own = settings.health_path.clone();
+                tokio::spawn(async move {
+                    let path = own.as_ref().or(health.path.as_ref());
+                    look(&backend, path, &health).await;
+                    backend.end_look();
+                });
             }
         }
         sleep(health.every).await;
     }
+}
+
+async fn look(backend: &Backend, path: Option<&String>, health: &Health) {
+    let well = match path {
+        Some(path) => is_well(backend, path, health).await,
+        // Without a path, only a backend that took no connection is asked whether it does again.
+        None if backend.is_down() => backend.takes_connections(health.timeout).await,
+        None => return,
+    };
+    backend.looked(well, health);
 }
 
 /// Whether a backend answers with a status below 400 in time.

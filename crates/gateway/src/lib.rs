@@ -63,10 +63,13 @@ mod gatehouse;
 mod gateway;
 mod health;
 mod hop;
+mod keys;
 mod leaving;
 mod live;
+mod long_lived;
 mod matching;
 mod open_files;
+mod pace;
 mod patience;
 mod proxy;
 mod refuse;
@@ -88,11 +91,13 @@ pub use gate_file::{Changed, FileError, GateFile, Keep, Lasting, Mistake, Reload
 pub use gateway::{Addresses, Gateway};
 pub use matching::{Matcher, Named};
 pub use settings::{
-    AbandonedWork, AdaptiveSettings, BackendAddress, ClassSettings, CpuFrom, Forwarded, Health,
-    LimitSettings, OTHER_CLASS, RequestLimits, Settings, Timeouts, TlsFiles,
+    AbandonedWork, AdaptiveSettings, BackendAddress, BackendSettings, ClassSettings, CpuFrom,
+    Forwarded, Health, KeySettings, KeyedBy, LimitSettings, OTHER_CLASS, RequestLimits, Settings,
+    Timeouts, TlsFiles,
 };
 pub use status::{
-    BackendStatus, ClassStatus, ClassTimes, ConnectionStatus, CpuStatus, LearntStatus, Refused,
-    RouteStatus, RoutesStatus, STATUS_SCHEMA, Standing, Status, TimesStatus,
+    BackendStatus, ClassStatus, ClassTimes, ConnectionStatus, CpuStatus, KeyRefused, KeyStatus,
+    LearntStatus, LongLivedStatus, Refused, RouteStatus, RoutesStatus, STATUS_SCHEMA, Standing,
+    Status, TimesStatus,
 };
 pub use weir_userfile::Problem;

@@ -8,8 +8,9 @@ use crate::again::Budget;
 use crate::backend::Backend;
 use crate::error::GatewayError;
 use crate::figures::Figures;
+use crate::keys::KeyTable;
 use crate::routes::Routes;
-use crate::settings::{BackendAddress, Settings};
+use crate::settings::{BackendAddress, BackendSettings, KeySettings, Settings};
 
 /// The settings in force. Those of a request stay the same until it ends.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(crate) struct Live {
     pub(crate) classes: Vec<Arc<str>>,
     /// What became of the requests of each.
     pub(crate) figures: Vec<Arc<Figures>>,
+    /// What each client has.
+    pub(crate) keys: Vec<Arc<KeyTable>>,
     /// What routes cost, if a class asks for it.
     pub(crate) routes: Option<Arc<Routes>>,
     /// For requests that are sent once more.
@@ -36,7 +39,8 @@ impl Live {
         threads: usize,
     ) -> Result<Self, GatewayError> {
         let known = before.map_or(&[][..], |before| &before.backends);
-        let backend = |address: &BackendAddress| {
+        let backend = |wanted: &BackendSettings| {
+            let address = &wanted.address;
             let same = known.iter().find(|backend| backend.address == *address);
             if let Some(backend) = same {
                 Ok(Arc::clone(backend))
@@ -50,6 +54,7 @@ impl Live {
         Ok(Self {
             backends: backends?,
             figures: figures(&classes, before),
+            keys: keys(&settings.keys, before)?,
             classes,
             routes: Routes::new(&settings, before.and_then(|before| before.routes.as_ref())),
             again: Budget::default(),
@@ -58,33 +63,44 @@ impl Live {
         })
     }
 
-    /// The backend with the fewest requests in flight among those that answer, do not fail, and
-    /// that is not `failed`; among equals they take turns.
+    /// The backend with the fewest requests in flight for its weight, among those that answer, do
+    /// not fail, are not kept back, and that is not `failed`; among equals they take turns.
     pub(crate) fn backend(&self, turn: usize, failed: Option<&Arc<Backend>>) -> &Arc<Backend> {
         if let [only] = self.backends.as_slice() {
             return only;
         }
         let count = self.backends.len();
-        let in_turn = (0..count).map(|at| &self.backends[(turn + at) % count]);
-        let burden = |backend: &&Arc<Backend>| {
+        let in_turn = (0..count).map(|at| (turn + at) % count);
+        let burden = |at: &usize| {
+            let (backend, settings) = (&self.backends[*at], &self.settings.backends[*at]);
             let has_failed = failed.is_some_and(|failed| Arc::ptr_eq(failed, backend));
             // When none answers, one of them may have come back since.
             (
                 has_failed,
                 backend.is_down(),
                 backend.ejection.is_ejected(),
-                backend.in_flight(),
+                settings.is_backup,
+                backend.load(settings.weight, self.settings.health.slow_start),
             )
         };
-        in_turn
-            .min_by_key(burden)
-            .expect("a file without backends is refused")
+        let least = in_turn.min_by_key(burden);
+        &self.backends[least.expect("a file without backends is refused")]
     }
 
     /// What became of the requests of a class.
     pub(crate) fn figures_of(&self, class: &str) -> Option<&Figures> {
         let at = self.classes.iter().position(|known| **known == *class)?;
         self.figures.get(at).map(AsRef::as_ref)
+    }
+
+    /// Whether there is nobody to ask. The only one that there is is always asked, unless somebody
+    /// looks at it: it may have come back in this moment.
+    pub(crate) fn is_alone(&self) -> bool {
+        let is_looked_at = match self.settings.backends.as_slice() {
+            [only] => only.health_path.is_some() || self.settings.health.path.is_some(),
+            _ => true,
+        };
+        is_looked_at && !self.any_is_up()
     }
 
     /// Whether a backend takes requests.
@@ -104,6 +120,19 @@ fn figures(classes: &[Arc<str>], before: Option<&Live>) -> Vec<Arc<Figures>> {
         .iter()
         .map(|name| kept(name).unwrap_or_default())
         .collect()
+}
+
+/// A key of which nothing has changed goes on with what it has.
+fn keys(wanted: &[KeySettings], before: Option<&Live>) -> Result<Vec<Arc<KeyTable>>, GatewayError> {
+    let known = before.map_or(&[][..], |before| &before.keys);
+    let table = |settings: &KeySettings| {
+        let same = known.iter().find(|table| table.settings == *settings);
+        match same {
+            Some(table) => Ok(Arc::clone(table)),
+            None => KeyTable::new(settings.clone()).map(Arc::new),
+        }
+    };
+    wanted.iter().map(table).collect()
 }
 
 fn resolve(address: &BackendAddress) -> Result<Vec<SocketAddr>, GatewayError> {

@@ -23,9 +23,12 @@ use crate::body::{RequestBody, ResponseBody};
 use crate::connection::Connection;
 use crate::ending::Ending;
 use crate::flow::{Entry, Slot};
+use crate::gatehouse::Shared;
 use crate::hop::{remove_hop_by_hop, upgrade};
+use crate::keys::{self, Over};
 use crate::live::Live;
-use crate::refuse;
+use crate::long_lived::lasts;
+use crate::refuse::{self, NO_BACKEND, Reason};
 use crate::sending::{Failure, forward};
 use crate::settings::AbandonedWork;
 use crate::upgrade::switch;
@@ -86,7 +89,7 @@ pub(crate) fn answer(
         let keeps = live.settings.limit.abandoned_work == AbandonedWork::GoesOn;
         let stand: Option<Arc<Stand>> = keeps.then(Arc::default);
         let admitted = Admitted {
-            body: RequestBody::new(body, live.settings.timeouts.body, running.activity()),
+            body: RequestBody::new(body, &live, running.activity()),
             ending: Ending::new(slot, line, running, stand.clone()),
             head,
             host,
@@ -138,7 +141,8 @@ impl Admitted {
         async move {
             match forward(&connection, &live, request, names_host, &mut ending).await {
                 Ok(response) => {
-                    pass_back(response, &live, ending, switching.map(|(_, client)| client))
+                    let client = switching.map(|(_, client)| client);
+                    pass_back(response, &connection.shared, &live, ending, client)
                 }
                 Err(Failure { status, says, kind }) => {
                     ending.answers(status);
@@ -158,10 +162,14 @@ async fn admit(
     line: &mut Option<Box<Line>>,
 ) -> Result<(Slot, Arc<Live>), Box<Response<ResponseBody>>> {
     let flow = &connection.shared.flow;
-    let (class, route, entry) = loop {
+    let (class, route, held, entry) = loop {
         let route = live.routes.as_ref().map(|routes| routes.of(head));
         let is_as_costly = |class| route.as_ref().is_some_and(|route| route.is_of(class));
         let class = live.settings.class_of(head, is_as_costly);
+        if live.is_alone() {
+            let response = refuse::no_backend(&live.classes[class], live.settings.health.every);
+            return Err(turn_away(response, NO_BACKEND, &live, class, line));
+        }
         if live.settings.is_exempt(class) {
             connection
                 .shared
@@ -176,25 +184,34 @@ async fn admit(
             slot.is_counted_in(&live.figures[class]);
             return Ok((slot, live));
         }
+        let client = connection.client.address.ip();
+        let held = match keys::arrive(&live.keys, &live.classes[class], client, head) {
+            Ok(held) => held,
+            Err(over) => return Err(over_its_share(&over, &live, class, line)),
+        };
         match flow.arrive(class, live.generation) {
             Entry::Stale => live = connection.shared.current.get(),
-            entry => break (class, route, entry),
+            entry => break (class, route, held, entry),
         }
     };
     let figures = &live.figures[class];
-    let class = &live.classes[class];
+    let name = &live.classes[class];
     if let Some(line) = line {
-        line.of_class(class);
+        line.of_class(name);
     }
     let admitted = match entry {
         Entry::Admitted(slot) => Ok(slot),
-        Entry::Queued(place) => place.await,
+        Entry::Queued(place) => match keys::wait(&held) {
+            Ok(_waiting) => place.await,
+            Err(over) => return Err(over_its_share(&over, &live, class, line)),
+        },
         Entry::Refused(refusal) => Err(refusal),
         Entry::Stale => unreachable!("the loop above goes on until it is not"),
     };
     match admitted {
         Ok(mut slot) => {
             slot.is_counted_in(figures);
+            slot.counts_for(held);
             if let Some(route) = route {
                 slot.is_for(route);
             }
@@ -204,15 +221,43 @@ async fn admit(
             Ok((slot, live))
         }
         Err(refusal) => {
-            let response = refuse::turned_away(&refusal, class);
+            let response = refuse::turned_away(&refusal, name);
             figures.answered(response.status());
             if let Some(line) = line {
-                line.refused(refusal.why);
+                line.refused(Reason::Admission(refusal.why));
                 line.answered(response.status());
             }
             Err(Box::new(response))
         }
     }
+}
+
+/// Rejects a request of a client that has more than its share.
+fn over_its_share(
+    over: &Over,
+    live: &Live,
+    class: usize,
+    line: &mut Option<Box<Line>>,
+) -> Box<Response<ResponseBody>> {
+    let response = refuse::over_its_share(over, &live.classes[class]);
+    turn_away(response, over.reason(), live, class, line)
+}
+
+/// Rejects a request before the admission has it.
+fn turn_away(
+    response: Response<ResponseBody>,
+    why: Reason,
+    live: &Live,
+    class: usize,
+    line: &mut Option<Box<Line>>,
+) -> Box<Response<ResponseBody>> {
+    live.figures[class].answered(response.status());
+    if let Some(line) = line {
+        line.of_class(&live.classes[class]);
+        line.refused(why);
+        line.answered(response.status());
+    }
+    Box::new(response)
 }
 
 /// hyper takes a body without a length for none where the method is GET or HEAD.
@@ -261,29 +306,42 @@ fn prepare(head: &mut Parts, host: Option<&HeaderValue>, connection: &Connection
 /// Makes a backend's response the gateway's.
 fn pass_back(
     response: Response<Incoming>,
+    shared: &Shared,
     live: &Live,
     mut ending: Ending,
     client: Option<OnUpgrade>,
 ) -> Response<ResponseBody> {
-    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        return if let Some(client) = client {
-            switch(client, response, live, ending)
-        } else {
-            let status = StatusCode::BAD_GATEWAY;
-            ending.answers(status);
-            ending.end(Kind::Failed);
-            refuse::failed(
-                status,
-                "the backend switched the protocol without being asked to",
-            )
+    let switches = response.status() == StatusCode::SWITCHING_PROTOCOLS;
+    if switches && client.is_none() {
+        let status = StatusCode::BAD_GATEWAY;
+        ending.answers(status);
+        ending.end(Kind::Failed);
+        return refuse::failed(
+            status,
+            "the backend switched the protocol without being asked to",
+        );
+    }
+    if let Some(most) = live.settings.limit.long_lived
+        && lasts(response.status(), response.headers())
+    {
+        let Some(place) = shared.long_lived.begin(most) else {
+            let refused = refuse::too_many_last();
+            ending.answers(refused.status());
+            ending.end(Kind::Abandoned);
+            return refused;
         };
+        ending.answers(response.status());
+        ending.lasts(place);
+    }
+    if switches && let Some(client) = client {
+        return switch(client, response, live, ending);
     }
     let (mut head, body) = response.into_parts();
     remove_body_length_of_chunked(&mut head.headers);
     remove_hop_by_hop(&mut head.headers);
     head.version = Version::HTTP_11;
     ending.answers(head.status);
-    let mut body = ResponseBody::passed(body, &live.settings.timeouts, ending);
+    let mut body = ResponseBody::passed(body, live, ending);
     if head.status == StatusCode::NOT_MODIFIED && head.headers.contains_key(CONTENT_LENGTH) {
         body = body.told_of();
     }

@@ -7,10 +7,16 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use serde::Serialize;
-use weir_limit::{Refusal, Why};
+use weir_limit::{KeyWhy, Refusal, Why};
 
 use crate::body::ResponseBody;
+use crate::keys::Over;
 use crate::vet::Unfit;
+
+/// No backend is up.
+pub(crate) const NO_BACKEND: Reason = Reason::Other("no_backend");
+/// When to come again for what ends nobody knows when.
+const AGAIN: Duration = Duration::from_secs(1);
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 
@@ -21,8 +27,21 @@ struct Problem<'a> {
     detail: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<&'a str>,
+    /// The key whose share is used up.
     #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<Why>,
+    key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<Reason>,
+}
+
+/// Why a request is rejected, in one word.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Reason {
+    /// As the admission has decided.
+    Admission(Why),
+    /// Something in front of it or behind it has.
+    Other(&'static str),
 }
 
 /// The answer to a request that was rejected: 429 for a rate, 503 for anything else.
@@ -50,10 +69,67 @@ pub(crate) fn turned_away(refusal: &Refusal, class: &Arc<str>) -> Response<Respo
         status: status.as_u16(),
         detail,
         class: Some(class),
-        why: Some(refusal.why),
+        key: None,
+        why: Some(Reason::Admission(refusal.why)),
     };
-    let mut response = answer(status, &problem);
-    let seconds = HeaderValue::from(whole_seconds(refusal.retry_after));
+    answer_later(status, &problem, refusal.retry_after)
+}
+
+/// The answer to a request of a client that has more than its share.
+pub(crate) fn over_its_share(over: &Over, class: &str) -> Response<ResponseBody> {
+    let status = StatusCode::TOO_MANY_REQUESTS;
+    let detail = match over.refusal.why {
+        KeyWhy::Rate => "more requests come from this client than it may send",
+        KeyWhy::Concurrency => "as many requests of this client are here as it may have at once",
+        KeyWhy::Queue => "as many requests of this client wait for their turn as may wait",
+    };
+    let problem = Problem {
+        title: title(status),
+        status: status.as_u16(),
+        detail,
+        class: Some(class),
+        key: Some(&over.table.settings.name),
+        why: Some(over.reason()),
+    };
+    answer_later(status, &problem, over.refusal.retry_after)
+}
+
+/// The answer while no backend is up, which is looked for again after this time.
+pub(crate) fn no_backend(class: &str, every: Duration) -> Response<ResponseBody> {
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    let problem = Problem {
+        title: title(status),
+        status: status.as_u16(),
+        detail: "no backend is up",
+        class: Some(class),
+        key: None,
+        why: Some(NO_BACKEND),
+    };
+    answer_later(status, &problem, every)
+}
+
+/// The answer to who would have a connection or a stream that lasts, when there are as many as may.
+pub(crate) fn too_many_last() -> Response<ResponseBody> {
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    let problem = Problem {
+        title: title(status),
+        status: status.as_u16(),
+        detail: "as many connections and streams are open as may be",
+        class: None,
+        key: None,
+        why: Some(Reason::Other("long_lived")),
+    };
+    answer_later(status, &problem, AGAIN)
+}
+
+/// An answer that says when to come again.
+fn answer_later(
+    status: StatusCode,
+    problem: &Problem<'_>,
+    retry_after: Duration,
+) -> Response<ResponseBody> {
+    let mut response = answer(status, problem);
+    let seconds = HeaderValue::from(whole_seconds(retry_after));
     response.headers_mut().insert(RETRY_AFTER, seconds);
     response
 }
@@ -96,6 +172,7 @@ pub(crate) fn failed(status: StatusCode, detail: &str) -> Response<ResponseBody>
         status: status.as_u16(),
         detail,
         class: None,
+        key: None,
         why: None,
     };
     answer(status, &problem)

@@ -167,7 +167,7 @@ fn connect_failure(error: &ConnectError) -> Failure {
 fn send_failure(error: &hyper::Error) -> Failure {
     // Only the body that the client sends is the gateway's own part of a connection to a backend.
     match std::error::Error::source(error).and_then(|cause| cause.downcast_ref()) {
-        Some(BodyError::Stalled(_)) => {
+        Some(BodyError::Stalled(_) | BodyError::Slow) => {
             return of_client(
                 StatusCode::REQUEST_TIMEOUT,
                 "the body of the request did not come in time",

@@ -1,5 +1,8 @@
 //! What a gateway is told to do: the content of its file, with every default filled in.
 
+mod backend;
+mod key;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,6 +10,8 @@ use std::time::Duration;
 use weir_metric::{CpuSet, Requirement};
 
 use crate::matching::Matcher;
+pub use backend::{BackendAddress, BackendSettings};
+pub use key::{KeySettings, KeyedBy};
 
 /// Everything that the file says.
 #[derive(Debug, Clone)]
@@ -14,7 +19,7 @@ pub struct Settings {
     /// Where clients connect.
     pub listen: Vec<SocketAddr>,
     /// The servers behind.
-    pub backends: Vec<BackendAddress>,
+    pub backends: Vec<BackendSettings>,
     /// Where metrics, status, the live page and live changes are; `None`: nowhere.
     pub admin: Option<SocketAddr>,
     /// What a caller of the admin port has to show.
@@ -35,31 +40,14 @@ pub struct Settings {
     pub limit: LimitSettings,
     /// Kinds of requests, the first match wins.
     pub classes: Vec<ClassSettings>,
+    /// What each client may have.
+    pub keys: Vec<KeySettings>,
     /// How long each phase of a request may last.
     pub timeouts: Timeouts,
-    /// How large the head of a request may be.
+    /// How large the head of a request may be, and how slow its client.
     pub request: RequestLimits,
     /// How backends are looked after.
     pub health: Health,
-}
-
-/// A server behind the gateway.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct BackendAddress {
-    /// Its name or address.
-    pub host: String,
-    /// Its port.
-    pub port: u16,
-}
-
-impl std::fmt::Display for BackendAddress {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.host.contains(':') {
-            write!(f, "http://[{}]:{}", self.host, self.port)
-        } else {
-            write!(f, "http://{}:{}", self.host, self.port)
-        }
-    }
 }
 
 /// What backends are told about the client, in `Forwarded` and `X-Forwarded-*`.
@@ -98,6 +86,9 @@ pub struct LimitSettings {
     pub max_queue: Option<usize>,
     /// What backends do with a request that nobody waits for any more.
     pub abandoned_work: AbandonedWork,
+    /// Places of their own for switched connections and streams of events; `None`: they keep their
+    /// slots.
+    pub long_lived: Option<u32>,
 }
 
 /// What backends do with a request that nobody waits for any more, and with it what becomes of its
@@ -121,6 +112,7 @@ impl Default for LimitSettings {
             max_wait: Duration::from_millis(200),
             max_queue: None,
             abandoned_work: AbandonedWork::default(),
+            long_lived: None,
         }
     }
 }
@@ -225,7 +217,7 @@ impl Default for Timeouts {
     }
 }
 
-/// How large the head of a request may be.
+/// How large the head of a request may be, and how slow its client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestLimits {
     /// Bytes of request line and fields together.
@@ -234,6 +226,9 @@ pub struct RequestLimits {
     pub max_uri: u32,
     /// Number of fields.
     pub max_headers: u32,
+    /// Bytes a second that a client sends of a body, or takes of one, while it is waited for; 0:
+    /// any will do.
+    pub min_rate: u32,
 }
 
 impl Default for RequestLimits {
@@ -242,6 +237,8 @@ impl Default for RequestLimits {
             max_head: 16 * 1024,
             max_uri: 8 * 1024,
             max_headers: 100,
+            // As Kestrel and IIS have it.
+            min_rate: 240,
         }
     }
 }
@@ -263,6 +260,8 @@ pub struct Health {
     pub eject_after: Option<u32>,
     /// For how long the first time; each time in a row for so much longer.
     pub eject_for: Duration,
+    /// From when a backend is back until it gets as many requests as the others; 0: at once.
+    pub slow_start: Duration,
 }
 
 impl Default for Health {
@@ -276,13 +275,14 @@ impl Default for Health {
             // As Envoy's `consecutive_5xx`.
             eject_after: Some(5),
             eject_for: Duration::from_secs(10),
+            slow_start: Duration::ZERO,
         }
     }
 }
 
 impl Settings {
     /// A gateway on these addresses with every default and no limit.
-    pub fn new(listen: SocketAddr, backends: Vec<BackendAddress>) -> Self {
+    pub fn new(listen: SocketAddr, backends: Vec<BackendSettings>) -> Self {
         Self {
             listen: vec![listen],
             backends,
@@ -296,6 +296,7 @@ impl Settings {
             tls: None,
             limit: LimitSettings::default(),
             classes: Vec::new(),
+            keys: Vec::new(),
             timeouts: Timeouts::default(),
             request: RequestLimits::default(),
             health: Health::default(),

@@ -2,6 +2,7 @@
 //! port.
 
 mod cpu;
+mod keys;
 mod learnt;
 mod routes;
 
@@ -18,6 +19,7 @@ use crate::control::Control;
 use crate::figures::{Figures, Times};
 use crate::live::Live;
 pub use cpu::CpuStatus;
+pub use keys::{KeyRefused, KeyStatus};
 pub use learnt::LearntStatus;
 pub use routes::{RouteStatus, RoutesStatus};
 
@@ -62,11 +64,18 @@ pub struct Status {
     /// How busy the backends are; absent when there is no place to read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<CpuStatus>,
+    /// Each key, in the order of the file; absent without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<KeyStatus>,
     /// What routes have cost; absent when no class asks for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routes: Option<RoutesStatus>,
     /// Connections of clients.
     pub connections: ConnectionStatus,
+    /// Switched connections and streams of events that have given their slots back; absent where
+    /// they keep them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long_lived: Option<LongLivedStatus>,
     /// Requests that were not passed on because they could be understood in two ways.
     pub malformed: u64,
     /// Requests of exempt classes: nothing held them, and no other figure counts them.
@@ -210,6 +219,17 @@ pub struct BackendStatus {
     pub connections: u64,
 }
 
+/// Switched connections and streams of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LongLivedStatus {
+    /// Open now.
+    pub open: u32,
+    /// How many may be open.
+    pub most: u32,
+    /// Rejected since the start, as there were as many as may be.
+    pub refused: u64,
+}
+
 /// Connections of clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectionStatus {
@@ -256,6 +276,7 @@ impl Status {
             learnt: shared.flow.learnt().map(LearntStatus::of),
             backends: backends.collect(),
             cpu: CpuStatus::of(shared.cpu.seen()),
+            keys: live.keys.iter().map(|table| KeyStatus::of(table)).collect(),
             routes: RoutesStatus::of(&live),
             connections: ConnectionStatus {
                 open: shared
@@ -266,6 +287,11 @@ impl Status {
                 accepted: count(&shared.counts.connections),
                 not_accepted: count(&shared.counts.not_accepted),
             },
+            long_lived: live.settings.limit.long_lived.map(|most| LongLivedStatus {
+                open: shared.long_lived.open(),
+                most,
+                refused: shared.long_lived.refused(),
+            }),
             malformed: count(&shared.counts.malformed),
             exempt: count(&shared.counts.exempt),
             reloads: count(&shared.counts.reloads),
@@ -374,6 +400,9 @@ impl fmt::Display for Status {
         if let Some(cpu) = &self.cpu {
             writeln!(f, "{cpu}")?;
         }
+        for key in &self.keys {
+            writeln!(f, "{key}")?;
+        }
         for route in self.routes.iter().flat_map(|routes| &routes.costliest) {
             let class = route.class.as_ref();
             let class = class.map_or_else(String::new, |class| format!(": {class}"));
@@ -393,6 +422,13 @@ impl fmt::Display for Status {
                 backend.requests,
                 backend.failed,
                 backend.connections
+            )?;
+        }
+        if let Some(long_lived) = &self.long_lived {
+            writeln!(
+                f,
+                "{} long-lived, {} at most, {} refused",
+                long_lived.open, long_lived.most, long_lived.refused
             )?;
         }
         write!(

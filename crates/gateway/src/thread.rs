@@ -15,6 +15,7 @@ use crate::connection::serve;
 use crate::error::GatewayError;
 use crate::gatehouse::{Shared, drained};
 use crate::health::look_after_backends;
+use crate::keys::connect;
 
 /// How long nothing is accepted when the system has no room for another connection.
 const NO_ROOM_PAUSE: Duration = Duration::from_millis(20);
@@ -74,10 +75,13 @@ async fn accept_all(number: usize, listener: &TcpListener, shared: &Arc<Shared>)
         let room = room.expect("the semaphore is never closed");
         if let Ok((stream, address)) = listener.accept().await {
             shared.counts.connections.fetch_add(1, Ordering::Relaxed);
+            let Some(connected) = connect(&shared.current.get().keys, address.ip()) else {
+                continue;
+            };
             let shared = Arc::clone(shared);
             tokio::spawn(async move {
                 serve(stream, address, shared, number).await;
-                drop(room);
+                drop((room, connected));
             });
         } else {
             shared.counts.not_accepted.fetch_add(1, Ordering::Relaxed);
@@ -94,6 +98,9 @@ async fn tidy(number: usize, shared: Arc<Shared>) {
         let live = shared.current.get();
         for backend in &live.backends {
             backend.let_go(number, live.settings.timeouts.backend_idle);
+        }
+        if number == 0 {
+            live.keys.iter().for_each(|table| table.tidy());
         }
         if number == 0
             && let Some(tls) = &shared.tls

@@ -2,8 +2,9 @@
 //!
 //! [`Admission`] decides on requests by [`Rules`]: an exact cap on their rate, a cap on how many
 //! are in flight, fixed or found by an algorithm, a queue that is bounded in length and in time,
-//! and classes that go before others. It is a state machine without input or output: time is an
-//! argument, and what a call leads to for those who wait is fetched from it.
+//! and classes that go before others. [`Keys`] hold what each of many clients may have. Both are
+//! state machines without input or output: time is an argument, and what a call leads to for those
+//! who wait is fetched from it.
 //!
 //! ```
 //! use std::time::Duration;
@@ -30,6 +31,7 @@ mod cap;
 mod class;
 mod decision;
 mod gcra;
+mod keys;
 mod limits;
 mod moment;
 mod pause;
@@ -43,6 +45,7 @@ mod waiting;
 
 pub use admission::Admission;
 pub use decision::{Decision, Kind, Outcome, Permit, Refusal, Ticket, Verdict, Waited, Why};
+pub use keys::{KeyCounts, KeyRefusal, KeyRules, KeyWhy, Keys};
 pub use limits::{Adaptive, Aimd, Goal, Gradient2, Learnt, Vegas};
 pub use moment::Moment;
 pub use pause::{PauseControl, PauseRules};

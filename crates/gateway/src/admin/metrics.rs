@@ -11,7 +11,7 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::status::{ClassStatus, ClassTimes, Status, TimesStatus};
+use crate::status::{ClassStatus, ClassTimes, KeyStatus, Status, TimesStatus};
 use stage::AsStage;
 
 /// Of the text.
@@ -38,6 +38,9 @@ type Told<T> = (&'static str, &'static str, fn(&ClassStatus) -> T);
 /// Times of a class: their name, what they are, and they themselves.
 type ToldTimes = (&'static str, &'static str, fn(&ClassTimes) -> &TimesStatus);
 
+/// A count of a key: its name, what it says, and its value.
+type ToldOfKey = (&'static str, &'static str, fn(&KeyStatus) -> u64);
+
 type Label = [(&'static str, String); 1];
 
 impl Collector for Metrics {
@@ -47,6 +50,7 @@ impl Collector for Metrics {
         self.of_responses(&mut encoder)?;
         self.of_backends(&mut encoder)?;
         self.of_cpu(&mut encoder)?;
+        self.of_keys(&mut encoder)?;
         let connections = &status.connections;
         for (name, help, value) in [
             (
@@ -95,6 +99,13 @@ impl Collector for Metrics {
                 "requests_without_client",
                 "Requests in flight whose client has left",
                 Some(f64::from(status.in_flight_without_client)),
+            ),
+            (
+                "long_lived",
+                "Switched connections and streams of events that have given their slots back",
+                status
+                    .long_lived
+                    .map(|long_lived| f64::from(long_lived.open)),
             ),
             ("limit", "Limit on requests in flight", status.all.limit),
             (
@@ -312,6 +323,52 @@ impl Metrics {
         ] {
             let one = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
             ConstCounter::new(value).encode(one)?;
+        }
+        Ok(())
+    }
+}
+
+impl Metrics {
+    fn of_keys(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let keys = &self.0.keys;
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let help = "Requests rejected for what their client has already";
+        let mut family =
+            encoder.encode_descriptor("key_refused", help, None, MetricType::Counter)?;
+        for key in keys {
+            for (why, count) in key.refused.by_why() {
+                let labels = [("key", key.name.clone()), ("why", why.to_owned())];
+                ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
+            }
+        }
+        let counters: [ToldOfKey; 2] = [
+            (
+                "key_connections_refused",
+                "Connections closed at once, as their address had as many as it may",
+                |key| key.connections_refused,
+            ),
+            (
+                "key_unkept",
+                "Requests let through as there was no room for another client",
+                |key| key.unkept,
+            ),
+        ];
+        for (name, help, value) in counters {
+            let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+            for key in keys {
+                let labels = label("key", &key.name);
+                let one = family.encode_family(&labels)?;
+                ConstCounter::new(value(key)).encode(one)?;
+            }
+        }
+        let help = "Clients that have something here, or have used some of their rate";
+        let mut family = encoder.encode_descriptor("key_known", help, None, MetricType::Gauge)?;
+        for key in keys {
+            let labels = label("key", &key.name);
+            let one = family.encode_family(&labels)?;
+            ConstGauge::new(key.known as f64).encode(one)?;
         }
         Ok(())
     }

@@ -1,15 +1,20 @@
 //! The servers behind, and how they are looked after.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use http::Uri;
 use toml::Spanned;
+use toml::de::DeValue;
 use weir_userfile::Section;
 
 use super::quantity::time;
-use crate::settings::{BackendAddress, Health};
+use crate::settings::{BackendAddress, BackendSettings, Health};
 
-pub(super) fn read(root: &Section<'_>) -> Option<Vec<BackendAddress>> {
+/// More than a hundred of one for each of another is another cluster.
+const WEIGHT_MAX: u32 = 100;
+
+pub(super) fn read(root: &Section<'_>) -> Option<Vec<BackendSettings>> {
     const EXAMPLE: &str = "backends = [\"http://127.0.0.1:8080\"]";
     if root.value("backends").is_none() {
         root.missing("backends", EXAMPLE);
@@ -18,25 +23,70 @@ pub(super) fn read(root: &Section<'_>) -> Option<Vec<BackendAddress>> {
     let (span, list) = root.list("backends")?;
     if list.is_empty() {
         root.problems().add_with_help(
-            span,
+            span.clone(),
             "`backends` is an empty list: there is nobody to forward to",
             format!("write `{EXAMPLE}`"),
         );
     }
-    let texts = root.texts("backends")?;
-    let mut backends: Vec<BackendAddress> = Vec::new();
-    for text in &texts {
-        match backend(text.get_ref()) {
-            Ok(backend) if backends.contains(&backend) => root.problems().add_with_help(
-                text.span(),
-                format!("`{backend}` stands in the list twice"),
-                "leave one of them out",
-            ),
-            Ok(backend) => backends.push(backend),
-            Err((says, help)) => root.problems().add_with_help(text.span(), says, help),
+    let mut backends: Vec<BackendSettings> = Vec::new();
+    for one in list {
+        let Some(backend) = one_of(root, one) else {
+            continue;
+        };
+        let address = &backend.address;
+        if backends.iter().any(|other| other.address == *address) {
+            root.problems().add_with_help(
+                one.span(),
+                format!("`{address}` stands in the list twice"),
+                "leave one of them out; `weight` says how many requests it gets",
+            );
         }
+        backends.push(backend);
+    }
+    if !backends.is_empty() && backends.iter().all(|backend| backend.is_backup) {
+        root.problems().add_with_help(
+            span,
+            "every backend is a backup, and of none",
+            "leave `backup` out of at least one",
+        );
     }
     Some(backends)
+}
+
+/// An address, or a table with one.
+fn one_of(root: &Section<'_>, one: &Spanned<DeValue<'_>>) -> Option<BackendSettings> {
+    if let Some(text) = one.get_ref().as_str() {
+        let address = noted(root, one.span(), text)?;
+        return Some(BackendSettings::new(address));
+    }
+    let section = root.section_of("backends", one)?;
+    if section.value("url").is_none() {
+        section.missing("url", "url = \"http://127.0.0.1:8080\"");
+    }
+    let url = section.text("url");
+    let weight = section.whole("weight", 1..=WEIGHT_MAX);
+    let is_backup = section.flag("backup").unwrap_or_default();
+    let path = section.text("health-path");
+    let health_path = path.and_then(|path| checked_path(&section, "health-path", path));
+    section.finish();
+    let url = url?;
+    Some(BackendSettings {
+        weight: weight.map_or(1, Spanned::into_inner),
+        is_backup,
+        health_path,
+        ..BackendSettings::new(noted(root, url.span(), url.get_ref())?)
+    })
+}
+
+/// A backend as it is typed; what is wrong with it is noted.
+fn noted(root: &Section<'_>, span: Range<usize>, typed: &str) -> Option<BackendAddress> {
+    match backend(typed) {
+        Ok(backend) => Some(backend),
+        Err((says, help)) => {
+            root.problems().add_with_help(span, says, help);
+            None
+        }
+    }
 }
 
 /// A backend as it is typed; else what is wrong, and what to write.
@@ -89,7 +139,7 @@ pub(super) fn health(root: &Section<'_>) -> Health {
         return health;
     };
     if let Some(path) = section.text("path") {
-        health.path = checked_path(&section, path);
+        health.path = checked_path(&section, "path", path);
     }
     let (least, most) = (Duration::from_millis(10), Duration::from_secs(600));
     if let Some(every) = time(&section, "every", least, most) {
@@ -113,11 +163,14 @@ pub(super) fn health(root: &Section<'_>) -> Health {
     if let Some(length) = time(&section, "eject-for", least, most) {
         health.eject_for = length;
     }
+    if let Some(length) = time(&section, "slow-start", Duration::ZERO, most) {
+        health.slow_start = length;
+    }
     section.finish();
     health
 }
 
-fn checked_path(section: &Section<'_>, path: Spanned<String>) -> Option<String> {
+fn checked_path(section: &Section<'_>, key: &str, path: Spanned<String>) -> Option<String> {
     let typed = path.get_ref();
     let uri: Option<Uri> = typed.parse().ok();
     if typed.starts_with('/') && uri.is_some() {
@@ -125,8 +178,8 @@ fn checked_path(section: &Section<'_>, path: Spanned<String>) -> Option<String> 
     }
     section.problems().add_with_help(
         path.span(),
-        format!("`path` is `{typed}`: it has to begin with / and to be a path of a URL"),
-        "write `path = \"/health\"`",
+        format!("`{key}` is `{typed}`: it has to begin with / and to be a path of a URL"),
+        format!("write `{key} = \"/health\"`"),
     );
     None
 }

@@ -10,6 +10,7 @@ use weir_userfile::{Section, cannot};
 use wildmatch::WildMatch;
 
 use super::quantity::{concurrency, rate};
+use super::sections;
 use crate::matching::{Matcher, Named};
 use crate::settings::{ClassSettings, OTHER_CLASS};
 
@@ -21,29 +22,18 @@ const COST_MIN: Duration = Duration::from_millis(1);
 const COST_MAX: Duration = Duration::from_secs(600);
 
 pub(super) fn read(root: &Section<'_>) -> Vec<ClassSettings> {
-    let Some(value) = root.value("class") else {
-        return Vec::new();
-    };
-    let Some(list) = value.get_ref().as_array() else {
-        root.problems().add_with_help(
-            value.span(),
-            "`class` is not a list of classes",
-            "begin each class with `[[class]]`, in double brackets",
-        );
+    let Some((span, list)) = sections(root, "class", "[[class]]") else {
         return Vec::new();
     };
     if list.len() > CLASSES_MAX {
         root.problems().add_with_help(
-            value.span(),
+            span,
             format!("{} classes; Weir keeps {CLASSES_MAX} apart", list.len()),
             "put together what is treated in the same way",
         );
     }
     let mut classes: Vec<ClassSettings> = Vec::new();
-    for one in list {
-        let Some(section) = root.section_of("[[class]]", one) else {
-            continue;
-        };
+    for section in list {
         let name = section.text("name");
         let class = class(&section, name.as_ref());
         section.finish();

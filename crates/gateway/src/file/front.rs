@@ -20,6 +20,8 @@ const FORWARDED: [(&str, Forwarded); 3] = [
 ];
 /// Fields beyond this number are no request that anybody makes.
 const HEADERS_MAX: u32 = 1_000;
+/// A client that sends no more than a MB/s is no attack.
+const MIN_RATE_MAX: u32 = 1_000_000;
 const HOUR: Duration = Duration::from_secs(3600);
 const MILLISECOND: Duration = Duration::from_millis(1);
 /// A token that can be guessed is none.
@@ -228,6 +230,9 @@ fn request(root: &Section<'_>) -> RequestLimits {
     }
     if let Some(count) = section.whole("max-headers", 10..=HEADERS_MAX) {
         limits.max_headers = count.into_inner();
+    }
+    if let Some(rate) = section.whole("min-rate", 0..=MIN_RATE_MAX) {
+        limits.min_rate = rate.into_inner();
     }
     section.finish();
     limits

@@ -33,6 +33,8 @@ pub(super) fn read(root: &Section<'_>) -> LimitSettings {
     }
     let queue = section.whole("max-queue", 0..=QUEUE_MAX);
     limit.max_queue = queue.map(|queue| queue.into_inner() as usize);
+    let long_lived = section.whole("long-lived", 1..=QUEUE_MAX);
+    limit.long_lived = long_lived.map(toml::Spanned::into_inner);
     if let Some(work) = abandoned_work(&section) {
         limit.abandoned_work = work;
     }

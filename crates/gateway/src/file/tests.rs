@@ -7,7 +7,7 @@ use http::Method;
 use proptest::prelude::*;
 
 use super::*;
-use crate::settings::{AdaptiveSettings, CpuFrom, Forwarded, OTHER_CLASS};
+use crate::settings::{AdaptiveSettings, CpuFrom, Forwarded, KeySettings, KeyedBy, OTHER_CLASS};
 
 const WHOLE: &str = r#"
 schema = "weir/gate/1"
@@ -66,7 +66,8 @@ rate = "5/s"
 fn a_whole_file_is_read() {
     let settings = Settings::parse(WHOLE).unwrap();
     assert_eq!(settings.listen.len(), 2);
-    let backends: Vec<String> = settings.backends.iter().map(ToString::to_string).collect();
+    let backends = settings.backends.iter();
+    let backends: Vec<String> = backends.map(|one| one.address.to_string()).collect();
     assert_eq!(
         backends,
         [
@@ -132,6 +133,27 @@ fn places_to_read_the_cpu() {
     assert_eq!(auto.limit.concurrency, None);
 }
 
+#[test]
+fn a_key_says_what_each_client_may_have() {
+    let text = format!(
+        "{LEAST}[[key]]\nby = \"cookie session\"\nrate = \"90/min\"\nconcurrency = 4\nmax-queue = 0\n"
+    );
+    let keys = Settings::parse(&text).unwrap().keys;
+    let expected = KeySettings {
+        rate_per_s: Some(1.5),
+        concurrency: Some(4),
+        max_queue: Some(0),
+        ..KeySettings::new(
+            "cookie session".to_owned(),
+            KeyedBy::Cookie("session".to_owned()),
+        )
+    };
+    assert_eq!(keys, [expected]);
+    // Those of a second, and at least one.
+    let burst = keys[0].rules().unwrap().rate.map(|(_, burst)| burst);
+    assert_eq!(burst, Some(2));
+}
+
 const LEAST: &str = "listen = \"127.0.0.1:0\"\nbackends = [\"http://127.0.0.1:1\"]\n";
 
 #[test]
@@ -170,6 +192,31 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "leave the path out",
     ),
     ("backends = [\"http://a:1\", \"http://a:1\"]", "twice", ""),
+    (
+        "backends = [{ weight = 2 }]",
+        "`url` is missing",
+        "http://127.0.0.1:8080",
+    ),
+    (
+        "backends = [{ url = \"http://a:1\", weight = 0 }]",
+        "a whole number from 1",
+        "",
+    ),
+    (
+        "backends = [{ url = \"http://a:1\", backup = true }]",
+        "every backend is a backup",
+        "at least one",
+    ),
+    (
+        "backends = [{ url = \"http://a:1\", health-path = \"health\" }]",
+        "`health-path` is `health`",
+        "/health",
+    ),
+    (
+        "backends = [\"http://a:1\", { url = \"http://a:1\" }]",
+        "twice",
+        "weight",
+    ),
     (
         "backends = []",
         "nobody to forward to",
@@ -320,6 +367,44 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "leave `cpu-count` out",
     ),
     ("class = {}", "not a list", "[[class]]"),
+    ("key = 5", "not a list", "[[key]]"),
+    ("key = [{ rate = \"1/s\" }]", "`by` is missing", "address"),
+    ("key = [{ by = \"address\" }]", "holds nothing", "rate = "),
+    (
+        "key = [{ by = \"user\", rate = \"1/s\" }]",
+        "tells no clients apart",
+        "header X-Api-Key",
+    ),
+    (
+        "key = [{ by = \"path 0\", rate = \"1/s\" }]",
+        "tells no clients apart",
+        "path 2",
+    ),
+    (
+        "key = [{ by = \"cookie a=b\", rate = \"1/s\" }]",
+        "tells no clients apart",
+        "cookie session",
+    ),
+    (
+        "key = [{ by = \"address\", burst = 5, concurrency = 1 }]",
+        "there is no `rate`",
+        "rate = ",
+    ),
+    (
+        "key = [{ by = \"path 1\", connections = 5 }]",
+        "has an address, and nothing else yet",
+        "by = \"address\"",
+    ),
+    (
+        "key = [{ by = \"address\", rate = \"1/s\", class = \"x\" }]",
+        "no class `x`",
+        "leave it out",
+    ),
+    (
+        "key = [{ by = \"address\", rate = \"1/s\" }, { by = \"address\", rate = \"9/s\" }]",
+        "a key `address` already",
+        "`name`",
+    ),
     ("class = [{}]", "`name` is missing", "name = "),
     ("class = [{ name = \"a b\" }]", "name of a class", "letters"),
     (

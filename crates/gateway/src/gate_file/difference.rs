@@ -40,23 +40,26 @@ fn keys(text: &str) -> BTreeMap<String, Value> {
     let mut keys = BTreeMap::new();
     for (key, value) in text.parse::<Table>().unwrap_or_default() {
         match value {
-            toml::Value::Array(classes) if key == "class" => class_keys(classes, &mut keys),
+            toml::Value::Array(list) if key == "class" => named(&key, "name", list, &mut keys),
+            toml::Value::Array(list) if key == "key" => named(&key, "by", list, &mut keys),
             value => put(key, value, &mut keys),
         }
     }
     keys
 }
 
-/// Classes go by their names; their order, in which the first match wins, is a value of its own.
-fn class_keys(classes: Vec<toml::Value>, keys: &mut BTreeMap<String, Value>) {
+/// Tables go by their names, or by what stands for it; their order is a value of its own, as the
+/// first class that matches wins.
+fn named(of: &str, or: &str, tables: Vec<toml::Value>, keys: &mut BTreeMap<String, Value>) {
     let mut order = Vec::new();
-    for class in classes {
-        let name = class.get("name").and_then(toml::Value::as_str);
+    for table in tables {
+        let name = table.get("name").or(table.get(or));
+        let name = name.and_then(toml::Value::as_str);
         let name = name.unwrap_or_default().to_owned();
         order.push(Value::from(name.clone()));
-        put(format!("class.{name}"), class, keys);
+        put(format!("{of}.{name}"), table, keys);
     }
-    keys.insert("class".to_owned(), Value::Array(order));
+    keys.insert(of.to_owned(), Value::Array(order));
 }
 
 fn put(key: String, value: toml::Value, keys: &mut BTreeMap<String, Value>) {

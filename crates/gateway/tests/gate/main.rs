@@ -10,6 +10,7 @@ mod costs;
 mod cpu;
 mod holding;
 mod http2;
+mod keys;
 mod passing;
 mod recorder;
 mod resting;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::client::Client;
 use crate::recorder::{Recorder, ok, send};
-use crate::support::{front, gate, gate_to, stands, status};
+use crate::support::{front, gate, gate_to, holding, holding_at, stands, status, until};
 
 #[test]
 fn a_request_arrives_with_what_is_known_of_its_client() {
@@ -289,6 +289,53 @@ fn a_failure_is_told_as_a_problem() {
     assert_eq!(status(&other).all.in_flight, 0);
 }
 
+/// Nobody is made to wait for what is not there, and what is there again is found.
+#[test]
+fn while_no_backend_is_up_nobody_waits() {
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = nobody.local_addr().unwrap();
+    drop(nobody);
+    let gate = gate_to(
+        &[address],
+        "[limit]\nconcurrency = 1\n[health]\npath = \"/\"\nevery = \"10ms\"\n",
+    );
+    let mut client = Client::connect(front(&gate));
+    stands(&gate, "it is down", |status| {
+        let _ = Client::connect(front(&gate)).get("/");
+        !status.backends[0].up
+    });
+    let offered = status(&gate).all.offered;
+    let answer = client.get("/");
+    assert_eq!(answer.status, 503);
+    assert_eq!(answer.field("retry-after"), Some("1"));
+    assert!(answer.body.contains("no_backend"), "{}", answer.body);
+    assert_eq!(status(&gate).all.offered, offered, "it had no slot");
+    let back = TcpListener::bind(address).unwrap();
+    std::thread::spawn(move || {
+        for stream in back.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                while stream.read(&mut [0; 1024]).is_ok_and(|count| count > 0) {
+                    ok(&mut stream);
+                }
+            });
+        }
+    });
+    stands(&gate, "it is up", |status| status.backends[0].up);
+    assert_eq!(client.get("/").status, 200);
+}
+
+/// One backend takes connections and says nothing; the other ends, and that is seen at once.
+#[test]
+fn backends_are_looked_at_side_by_side() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let well = Recorder::ok();
+    let health = "[health]\npath = \"/health\"\nevery = \"10ms\"\ntimeout = \"20s\"\n";
+    let gate = gate_to(&[silent.local_addr().unwrap(), well.address], health);
+    until("it is asked again", || well.targets().len() >= 3);
+    drop(gate);
+}
+
 /// A search with a body, as some servers take it.
 #[test]
 fn bodies_of_any_method_arrive() {
@@ -419,4 +466,108 @@ fn a_request_whose_connection_dies_is_sent_again_if_it_may_be() {
     let posts = backend.arrived();
     let posts = posts.iter().filter(|one| one.head.starts_with("POST"));
     assert_eq!(posts.count(), 2);
+}
+
+/// Held requests of three backends: one of weight 3, one of 1, and one that is for when they are
+/// gone.
+#[test]
+fn backends_have_weights_and_a_backup() {
+    let (heavy, release_heavy) = holding();
+    let (light, release_light) = holding();
+    let (backup, _) = holding();
+    let urls = [&heavy, &light, &backup].map(|one| format!("url = \"http://{}\"", one.address));
+    let [heavy_url, light_url, backup_url] = urls;
+    let file = format!(
+        "listen = \"127.0.0.1:0\"\nadmin = false\nbackends = [{{ {heavy_url}, weight = 3 }}, {{ {light_url} }}, {{ {backup_url}, backup = true }}]\n"
+    );
+    let settings = weir_gateway::Settings::parse(&file).unwrap();
+    let gate = weir_gateway::Gateway::start(settings, String::new()).unwrap();
+    let mut clients = Vec::new();
+    for count in 1..=8 {
+        let asks = "GET /held HTTP/1.1\r\nHost: a\r\n\r\n";
+        clients.push(Client::with(front(&gate), asks));
+        until("it has arrived", || {
+            heavy.arrived().len() + light.arrived().len() == count
+        });
+    }
+    assert_eq!((heavy.arrived().len(), light.arrived().len()), (6, 2));
+    assert!(backup.arrived().is_empty());
+    for _ in 0..6 {
+        release_heavy.send(()).unwrap();
+    }
+    for _ in 0..2 {
+        release_light.send(()).unwrap();
+    }
+    assert!(
+        clients
+            .iter_mut()
+            .all(|client| client.answer().status == 200)
+    );
+}
+
+/// Each backend is asked for its own path, or for that of all.
+#[test]
+fn a_backend_may_have_a_path_of_its_own() {
+    let (own, others) = (Recorder::ok(), Recorder::ok());
+    let file = format!(
+        "listen = \"127.0.0.1:0\"\nadmin = false\nbackends = [{{ url = \"http://{}\", health-path = \"/ready\" }}, \"http://{}\"]\n[health]\npath = \"/health\"\nevery = \"10ms\"\n",
+        own.address, others.address
+    );
+    let settings = weir_gateway::Settings::parse(&file).unwrap();
+    let _gate = weir_gateway::Gateway::start(settings, String::new()).unwrap();
+    until("both are asked", || {
+        own.targets().len() >= 2 && others.targets().len() >= 2
+    });
+    assert_eq!(own.targets()[..2], ["/ready", "/ready"]);
+    assert_eq!(others.targets()[..2], ["/health", "/health"]);
+}
+
+/// One that was down begins with a tenth of its weight: of eleven requests at once it gets one.
+#[test]
+fn a_backend_that_is_back_begins_slowly() {
+    let (steady, release_steady) = holding();
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = nobody.local_addr().unwrap();
+    drop(nobody);
+    let health = "[health]\npath = \"/\"\nevery = \"10ms\"\nslow-start = \"10min\"\n";
+    let gate = gate_to(&[steady.address, address], health);
+    stands(&gate, "it is down", |status| !status.backends[1].up);
+    let (back, release_back) = holding_at(TcpListener::bind(address).unwrap());
+    stands(&gate, "it is up", |status| status.backends[1].up);
+    let held = |of: &Recorder| of.targets().iter().filter(|one| *one == "/held").count();
+    let mut clients = Vec::new();
+    for count in 1..=11 {
+        let asks = "GET /held HTTP/1.1\r\nHost: a\r\n\r\n";
+        clients.push(Client::with(front(&gate), asks));
+        until("it has arrived", || held(&steady) + held(&back) == count);
+    }
+    assert_eq!((held(&steady), held(&back)), (10, 1));
+    for _ in 0..10 {
+        release_steady.send(()).unwrap();
+    }
+    release_back.send(()).unwrap();
+    assert!(
+        clients
+            .iter_mut()
+            .all(|client| client.answer().status == 200)
+    );
+}
+
+/// Without the others the backup gets what comes.
+#[test]
+fn a_backup_is_there_when_nobody_else_is() {
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
+    let dead = nobody.local_addr().unwrap();
+    drop(nobody);
+    let backup = Recorder::ok();
+    let file = format!(
+        "listen = \"127.0.0.1:0\"\nadmin = false\nbackends = [\"http://{dead}\", {{ url = \"http://{}\", backup = true }}]\n",
+        backup.address
+    );
+    let settings = weir_gateway::Settings::parse(&file).unwrap();
+    let gate = weir_gateway::Gateway::start(settings, String::new()).unwrap();
+    for _ in 0..3 {
+        assert_eq!(Client::connect(front(&gate)).get("/").status, 200);
+    }
+    assert_eq!(backup.targets().len(), 3);
 }

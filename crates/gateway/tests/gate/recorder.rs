@@ -60,7 +60,14 @@ impl Recorder {
 
     /// A server that answers as told; the connection goes on until it is closed.
     pub(crate) fn start(answer: impl Fn(&Arrived, &mut TcpStream) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_at(TcpListener::bind("127.0.0.1:0").unwrap(), answer)
+    }
+
+    /// One where somebody listens already.
+    pub(crate) fn start_at(
+        listener: TcpListener,
+        answer: impl Fn(&Arrived, &mut TcpStream) + Send + Sync + 'static,
+    ) -> Self {
         let recorder = Self {
             address: listener.local_addr().unwrap(),
             arrived: Arc::default(),

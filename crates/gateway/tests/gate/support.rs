@@ -1,6 +1,6 @@
 //! Gateways for tests.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -84,9 +84,14 @@ pub(crate) fn stands(gate: &Gateway, what: &str, holds: impl Fn(&Status) -> bool
 
 /// A server that answers a request for `/held…` only when it is told to.
 pub(crate) fn holding() -> (Recorder, mpsc::Sender<()>) {
+    holding_at(TcpListener::bind("127.0.0.1:0").unwrap())
+}
+
+/// As [`holding`], where somebody listens already.
+pub(crate) fn holding_at(listener: TcpListener) -> (Recorder, mpsc::Sender<()>) {
     let (release, released) = mpsc::channel();
     let released = Arc::new(Mutex::new(released));
-    let recorder = Recorder::start(move |arrived, stream| {
+    let recorder = Recorder::start_at(listener, move |arrived, stream| {
         if arrived.target().starts_with("/held") {
             // When the test has ended, nobody waits for the answer.
             let _ = released.lock().unwrap().recv();
