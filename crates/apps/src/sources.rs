@@ -123,6 +123,7 @@ const REGULATOR: &[Source] = sources!("regulator":
     "core/src/main/java/weir/regulator/limit/Permit.java"
     "core/src/main/java/weir/regulator/limit/Promise.java"
     "core/src/main/java/weir/regulator/limit/Promised.java"
+    "core/src/main/java/weir/regulator/limit/Proven.java"
     "core/src/main/java/weir/regulator/limit/Rate.java"
     "core/src/main/java/weir/regulator/limit/ResponseBound.java"
     "core/src/main/java/weir/regulator/limit/Rules.java"
