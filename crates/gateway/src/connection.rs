@@ -19,7 +19,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use crate::body::ResponseBody;
 use crate::forwarded::Client;
@@ -41,6 +41,8 @@ const STREAMS_MAX: u32 = 128;
 const RESETS_MAX: usize = 20;
 /// Bytes of responses that a stream holds which the client does not take.
 const HELD_MAX: usize = 64 * 1024;
+/// How long a connection without a request goes on when the gateway drains.
+const LINGER: Duration = Duration::from_secs(1);
 /// A client that does not answer a ping for as long is gone.
 const PING_EVERY: Duration = Duration::from_secs(20);
 /// What a client of HTTP/2 sends first begins with this (RFC 9113, 3.4).
@@ -128,7 +130,7 @@ async fn begins(stream: &TcpStream, shared: &Shared) -> Option<bool> {
     let mut drains = shared.drains.clone();
     tokio::select! {
         begins = tokio::time::timeout(idle, begins_http2(stream)) => begins.ok()?.ok(),
-        () = drained(&mut drains) => None,
+        () = drained_for_a_while(&mut drains) => None,
     }
 }
 
@@ -203,7 +205,7 @@ async fn speak_http1<S: ClientStream>(stream: S, answers: Answers) {
                     return;
                 }
             }
-            () = drained(&mut drains) => {
+            () = drained_for_a_while(&mut drains) => {
                 // TLS has something to say at the end.
                 let _ = watched.stream().inner_mut().shutdown().await;
                 return;
@@ -266,6 +268,9 @@ fn serve_http1<S: ClientStream>(
                 return None;
             }
             Why::Drains => {
+                if begins_another(&mut connection, &activity).await {
+                    return None;
+                }
                 let mut connection = Pin::new(&mut connection);
                 connection.as_mut().graceful_shutdown();
                 let _ = connection.await;
@@ -310,6 +315,31 @@ async fn until<S: ClientStream>(
         drained.as_mut().poll(context).map(|()| Why::Drains)
     })
     .await
+}
+
+/// Ready a while after the gateway has begun to drain. Who is without a request may be just sending
+/// one, and would find the connection closed.
+async fn drained_for_a_while(drains: &mut watch::Receiver<bool>) {
+    drained(drains).await;
+    sleep(LINGER).await;
+}
+
+/// Serves on until a request runs, which is then the last one, or none has come for a while.
+/// Whether the connection has ended.
+async fn begins_another<S: ClientStream>(
+    connection: &mut UpgradeableConnection<Watched<TokioIo<S>>, Answers>,
+    activity: &Activity,
+) -> bool {
+    let begins = poll_fn(|context| {
+        let ended = Pin::new(&mut *connection).poll(context).is_ready();
+        if ended || activity.is_running() {
+            Poll::Ready(ended)
+        } else {
+            Poll::Pending
+        }
+    });
+    let ended = tokio::time::timeout(LINGER, begins).await;
+    ended.unwrap_or(false)
 }
 
 fn http1_builder(limits: &RequestLimits) -> http1::Builder {

@@ -234,6 +234,7 @@ fn fixed(now: &Settings, wanted: &Settings) -> Option<&'static str> {
             "max-connections",
             now.max_connections != wanted.max_connections,
         ),
+        ("hand-over", now.hand_over != wanted.hand_over),
         ("access-log", now.access_log != wanted.access_log),
         ("[tls]", now.tls != wanted.tls),
     ]

@@ -34,6 +34,15 @@ pub enum GatewayError {
         #[source]
         source: io::Error,
     },
+    /// The sockets cannot be handed over, or taken over.
+    #[error("hand over the sockets at {path}")]
+    HandOver {
+        /// Where one gateway asks another for them.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
     /// A certificate or a key is none.
     #[error("use {path}: {why}")]
     Certificate {

@@ -73,6 +73,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
         threads: front.threads,
         max_connections: front.max_connections,
         access_log: front.access_log,
+        hand_over: front.hand_over,
         monitor: front.monitor,
         forwarded: front.forwarded,
         tls: front.tls,

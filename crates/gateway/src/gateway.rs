@@ -1,7 +1,8 @@
 //! A gateway from start to end.
 
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -16,6 +17,7 @@ use crate::error::GatewayError;
 use crate::flow::{Flow, Pacer};
 use crate::gate_file::{FileError, GateFile, Keep, Lasting, Reload};
 use crate::gatehouse::{FrontCounts, Shared};
+use crate::hand_over::{HandOver, Inherited};
 use crate::live::{Current, Live};
 use crate::open_files::room_for_connections;
 use crate::rules::rules;
@@ -34,6 +36,9 @@ const BACKLOG: i32 = 4096;
 pub struct Gateway {
     control: Arc<Control>,
     addresses: Addresses,
+    hand_over: Option<HandOver>,
+    /// Behind a lock only so that many may look at a gateway.
+    succeeded: Mutex<Option<Receiver<()>>>,
     // In this order they end: nobody takes requests, nobody forwards, nobody paces, nobody logs.
     drains: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
@@ -67,9 +72,12 @@ impl Gateway {
         page: String,
         tell: impl Fn(&str) + Send + 'static,
     ) -> Result<Self, GatewayError> {
-        let listeners: Result<Vec<_>, _> = settings.listen.iter().map(|&at| listen(at)).collect();
+        let hand_over = settings.hand_over.clone();
+        let mut inherited = Inherited::find(hand_over.as_deref())?;
+        let mut socket = |address| inherited.take(address).map_or_else(|| listen(address), Ok);
+        let listeners: Result<Vec<_>, _> = settings.listen.iter().map(|&at| socket(at)).collect();
         let listeners = listeners?;
-        let admin_listener = settings.admin.map(listen).transpose()?;
+        let admin_listener = settings.admin.map(&mut socket).transpose()?;
         let addresses = Addresses {
             listen: listeners
                 .iter()
@@ -114,12 +122,18 @@ impl Gateway {
             addresses,
             drains,
             threads: Vec::new(),
+            hand_over: None,
+            succeeded: Mutex::default(),
             admin: None,
             cpu: None,
             _pacer: pacer,
             _writer: writer,
         };
         gateway.cpu = Some(CpuWatch::start(&shared, Box::new(tell))?);
+        let mut sockets = Vec::new();
+        for socket in listeners.iter().chain(&admin_listener) {
+            sockets.push(socket.try_clone().map_err(GatewayError::Thread)?);
+        }
         if let Some(listener) = admin_listener {
             gateway.admin = Some(Admin::start(listener, Arc::clone(&gateway.control), page)?);
         }
@@ -128,7 +142,27 @@ impl Gateway {
                 .threads
                 .push(thread::start(number, &listeners, &shared)?);
         }
+        if let Some(path) = hand_over {
+            let (told, succeeded) = mpsc::channel();
+            // Nobody asks any more once the gateway has ended.
+            let then = move || told.send(()).unwrap_or_default();
+            gateway.hand_over = Some(HandOver::start(&path, &sockets, then)?);
+            gateway.succeeded = Mutex::new(Some(succeeded));
+        }
+        inherited.succeed();
         Ok(gateway)
+    }
+
+    /// Where something comes once another gateway has taken the place of this one, which is then to
+    /// be [drained](Self::drain); `None` without `hand-over`, and the second time.
+    pub fn succeeded(&mut self) -> Option<Receiver<()>> {
+        let succeeded = self.succeeded.get_mut();
+        succeeded.unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Ends the admin side: a successor listens there, too.
+    pub fn end_admin(&mut self) {
+        self.admin = None;
     }
 
     /// Where it listens.
@@ -174,6 +208,7 @@ impl Gateway {
     }
 
     fn end(&mut self) {
+        self.hand_over = None;
         self.drains.send_replace(true);
         for thread in self.threads.drain(..) {
             // A thread that has panicked has told so already.

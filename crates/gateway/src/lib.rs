@@ -61,6 +61,7 @@ mod fuzz;
 mod gate_file;
 mod gatehouse;
 mod gateway;
+mod hand_over;
 mod health;
 mod hop;
 mod keys;

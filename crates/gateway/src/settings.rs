@@ -30,6 +30,9 @@ pub struct Settings {
     pub max_connections: Option<u32>,
     /// File of the access log; `-` is standard output, `None` no log.
     pub access_log: Option<PathBuf>,
+    /// The socket of the file system at which a successor gets this gateway's sockets; `None`: it
+    /// gets none.
+    pub hand_over: Option<PathBuf>,
     /// The path at which the gateway itself says whether it can do its work; `None`: nowhere.
     pub monitor: Option<String>,
     /// What backends are told about the client.
@@ -291,6 +294,7 @@ impl Settings {
             threads: None,
             max_connections: None,
             access_log: None,
+            hand_over: None,
             monitor: None,
             forwarded: Forwarded::default(),
             tls: None,

@@ -64,7 +64,8 @@ impl Activity {
         Running(Arc::clone(self))
     }
 
-    fn is_running(&self) -> bool {
+    /// Whether a request runs.
+    pub(crate) fn is_running(&self) -> bool {
         self.running.load(Ordering::Relaxed) > 0
     }
 

@@ -8,8 +8,12 @@
 
 mod support;
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixDatagram;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -304,4 +308,173 @@ fn a_study_sets_the_gateway_while_everything_runs() {
     let of_trials = names_in(&place.path("weir-runs")).pop().unwrap();
     let file = format!("weir-runs/{of_trials}/gate-of-trials.toml");
     place.weir(&["check", &file]).ends(0);
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    socket.local_addr().unwrap().port()
+}
+
+/// One request after the other, on kept connections or on one each, until told; what failed.
+fn ask(listen: &str, keeps: bool, ends: &AtomicBool, answered: &AtomicU32) -> Vec<String> {
+    let mut failed = Vec::new();
+    let mut kept: Option<BufReader<TcpStream>> = None;
+    while !ends.load(Ordering::Relaxed) {
+        let mut once = || -> std::io::Result<bool> {
+            let mut stream = match kept.take() {
+                Some(stream) => stream,
+                None => BufReader::new(TcpStream::connect(listen)?),
+            };
+            stream.get_ref().set_read_timeout(Some(PATIENCE))?;
+            let close = if keeps { "" } else { "Connection: close\r\n" };
+            let request = format!("GET /light?n=5 HTTP/1.1\r\nHost: a\r\n{close}\r\n");
+            stream.get_mut().write_all(request.as_bytes())?;
+            let (mut head, mut length) = (String::new(), 0);
+            while !head.ends_with("\r\n\r\n") {
+                if stream.read_line(&mut head)? == 0 {
+                    return Err(std::io::ErrorKind::UnexpectedEof.into());
+                }
+            }
+            let head = head.to_ascii_lowercase();
+            for line in head.lines() {
+                if let Some(value) = line.strip_prefix("content-length: ") {
+                    length = value.parse().unwrap_or_default();
+                }
+            }
+            stream.read_exact(&mut vec![0; length])?;
+            if keeps && !head.contains("connection: close") {
+                kept = Some(stream);
+            }
+            Ok(head.contains(" 200 "))
+        };
+        match once() {
+            Ok(true) => drop(answered.fetch_add(1, Ordering::Relaxed)),
+            Ok(false) => failed.push("another status".to_owned()),
+            Err(error) => failed.push(format!("{error}, kept: {keeps}")),
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    failed
+}
+
+/// Twenty times another process takes over, while eight clients ask all the time.
+#[test]
+fn a_gateway_is_replaced_under_load_and_no_request_fails() {
+    let (place, server) = (Place::new(), SampleServer::start());
+    let (port, admin) = (free_port(), free_port());
+    let text = format!(
+        "listen = \"127.0.0.1:{port}\"\nadmin = \"127.0.0.1:{admin}\"\nthreads = 1\nhand-over = \"gate.sock\"\nbackends = [\"http://127.0.0.1:{}\"]\n",
+        server.port()
+    );
+    let (first, listen, _) = start(&place, &text);
+    let (ends, answered) = (AtomicBool::new(false), AtomicU32::new(0));
+    let gate = thread::scope(|scope| {
+        let asking = |keeps| {
+            scope.spawn({
+                let (listen, ends, answered) = (&listen, &ends, &answered);
+                move || ask(listen, keeps, ends, answered)
+            })
+        };
+        let clients: Vec<_> = (0..8).map(|client| asking(client % 4 > 0)).collect();
+        let mut gate = first;
+        for _ in 0..20 {
+            let (next, ..) = start(&place, &text);
+            gate.done(PATIENCE)
+                .ends(0)
+                .says(&["another gateway has taken over"]);
+            gate = next;
+        }
+        ends.store(true, Ordering::Relaxed);
+        let failed: Vec<String> = clients
+            .into_iter()
+            .flat_map(|client| client.join().unwrap())
+            .collect();
+        let answered = answered.load(Ordering::Relaxed);
+        assert!(
+            failed.is_empty(),
+            "{} of {answered}: {failed:?}",
+            failed.len()
+        );
+        assert!(answered > 500, "{answered}");
+        gate
+    });
+    gate.signal(Signal::TERM);
+    gate.done(PATIENCE).ends(0);
+    assert!(!place.path("gate.sock").exists());
+}
+
+/// A second one with a file that cannot be held leaves the first as it is.
+#[test]
+fn a_successor_that_cannot_start_takes_nothing_over() {
+    let (place, server) = (Place::new(), SampleServer::start());
+    let port = free_port();
+    let text = |rest: &str| {
+        format!(
+            "listen = \"127.0.0.1:{port}\"\nadmin = false\nhand-over = \"gate.sock\"\nbackends = [\"http://127.0.0.1:{}\"]\n{rest}",
+            server.port()
+        )
+    };
+    place.write("gate.toml", &text(""));
+    let mut gate = place.start(&["gate", "gate.toml"]);
+    let listen = format!("127.0.0.1:{port}");
+    gate.wait_for("a gateway that takes requests", PATIENCE, |_| {
+        get(&listen)
+            .is_ok_and(|status| status == "200")
+            .then_some(())
+    });
+    place.write("gate.toml", &text("access-log = \"no/such/folder/log\"\n"));
+    place
+        .weir(&["gate", "gate.toml"])
+        .ends(3)
+        .says(&["no/such/folder/log"]);
+    assert_eq!(get(&listen).unwrap(), "200");
+    gate.signal(Signal::TERM);
+    gate.done(PATIENCE).ends(0);
+}
+
+/// As systemd starts it: with a socket that is open already, and somebody who wants to be told.
+#[test]
+fn a_service_manager_opens_the_socket_and_is_told() {
+    let (place, server) = (Place::new(), SampleServer::start());
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = socket.local_addr().unwrap().to_string();
+    let text = format!(
+        "listen = \"{listen}\"\nadmin = false\nbackends = [\"http://127.0.0.1:{}\"]\n",
+        server.port()
+    );
+    place.write("gate.toml", &text);
+    let manager = UnixDatagram::bind(place.path("notify.sock")).unwrap();
+    manager.set_read_timeout(Some(PATIENCE)).unwrap();
+    let told = || {
+        let mut bytes = [0; 512];
+        let count = manager.recv(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes[..count]).into_owned()
+    };
+    let starts = "exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" gate gate.toml";
+    let mut gate = Command::new("sh")
+        .args(["-c", starts, env!("CARGO_BIN_EXE_weir")])
+        .current_dir(place.path(""))
+        .env("NOTIFY_SOCKET", place.path("notify.sock"))
+        .stdin(OwnedFd::from(socket))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid = gate.id();
+    let ready = told();
+    assert!(ready.contains("READY=1"), "{ready}");
+    assert!(ready.contains(&format!("MAINPID={pid}")), "{ready}");
+    assert_eq!(get(&listen).unwrap(), "200");
+    let signal = |signal| support::signal_to(pid, signal);
+    signal(Signal::HUP);
+    let reloads = told();
+    assert!(
+        reloads.contains("RELOADING=1") && reloads.contains("MONOTONIC_USEC="),
+        "{reloads}"
+    );
+    assert!(told().contains("READY=1"));
+    signal(Signal::TERM);
+    assert!(told().contains("STOPPING=1"));
+    assert!(gate.wait().unwrap().success());
 }

@@ -35,6 +35,7 @@ pub(super) struct Front {
     pub(super) threads: Option<u32>,
     pub(super) max_connections: Option<u32>,
     pub(super) access_log: Option<PathBuf>,
+    pub(super) hand_over: Option<PathBuf>,
     pub(super) monitor: Option<String>,
     pub(super) forwarded: Forwarded,
     pub(super) tls: Option<TlsFiles>,
@@ -55,6 +56,7 @@ pub(super) fn read(root: &Section<'_>) -> Front {
             .whole("max-connections", 1..=CONNECTIONS_MAX)
             .map(Spanned::into_inner),
         access_log: root.text("access-log").map(|path| path.into_inner().into()),
+        hand_over: root.text("hand-over").map(|path| path.into_inner().into()),
         monitor: monitor(root),
         forwarded: forwarded(root),
         tls: tls(root),

@@ -1,10 +1,11 @@
 //! `weir gate`: the flow-control gateway, and how one that runs stands.
 
 mod learn;
+mod service;
 mod status;
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -92,14 +93,20 @@ fn hold(file: &Path, arguments: &GateArguments) -> Result<u8, ExpectedError> {
     }
     let page =
         weir_report::gate_html().map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
-    let gateway = Gateway::start_from(Some(read), settings, page, output::talk)
+    let mut gateway = Gateway::start_from(Some(read), settings, page, output::talk)
         .map_err(|error| failed(file, &error))?;
     let addresses = gateway.addresses();
     output::json_line(&Ready {
         listen: addresses.listen.iter().map(ToString::to_string).collect(),
         admin: addresses.admin.map(|admin| admin.to_string()),
     });
-    let told = listen(signals);
+    service::tell(&service::ready());
+    let (sender, told) = mpsc::channel();
+    if let Some(succeeded) = gateway.succeeded() {
+        hand_on(succeeded, sender.clone());
+    }
+    listen(signals, sender);
+    let mut is_succeeded = false;
     loop {
         match told.recv_timeout(SECOND) {
             Err(RecvTimeoutError::Timeout) => {
@@ -107,9 +114,23 @@ fn hold(file: &Path, arguments: &GateArguments) -> Result<u8, ExpectedError> {
                     learning.second(&gateway);
                 }
             }
-            Ok(SIGHUP) => reload(&gateway, file),
-            Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
+            Ok(Told::Signal(SIGHUP)) => {
+                service::tell(&service::reloads());
+                reload(&gateway, file);
+                service::tell(&service::ready());
+            }
+            Ok(Told::Succeeded) => {
+                output::talk("another gateway has taken over");
+                gateway.end_admin();
+                is_succeeded = true;
+                break;
+            }
+            Ok(Told::Signal(_)) | Err(RecvTimeoutError::Disconnected) => break,
         }
+    }
+    // The service goes on in its successor.
+    if !is_succeeded {
+        service::tell(&service::stops());
     }
     output::talk(
         "no more requests are taken; those that run may end (once more to break them off)",
@@ -121,10 +142,25 @@ fn hold(file: &Path, arguments: &GateArguments) -> Result<u8, ExpectedError> {
     saved.map(|()| 0)
 }
 
+/// What a gateway that runs is told.
+enum Told {
+    Signal(i32),
+    /// Another gateway takes requests in its place.
+    Succeeded,
+}
+
+fn hand_on(succeeded: Receiver<()>, to: Sender<Told>) {
+    std::thread::spawn(move || {
+        if succeeded.recv().is_ok() {
+            // Nobody listens any more once it has ended.
+            let _ = to.send(Told::Succeeded);
+        }
+    });
+}
+
 /// Hands signals on until one ends the gateway. After that the user does not want to wait, and the
 /// next one ends it at once.
-fn listen(mut signals: Signals) -> Receiver<i32> {
-    let (sender, receiver) = mpsc::channel();
+fn listen(mut signals: Signals, to: Sender<Told>) {
     std::thread::spawn(move || {
         let mut ends = false;
         for signal in signals.forever() {
@@ -132,10 +168,9 @@ fn listen(mut signals: Signals) -> Receiver<i32> {
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
             // Nobody listens any more once it has ended.
-            let _ = sender.send(signal);
+            let _ = to.send(Told::Signal(signal));
         }
     });
-    receiver
 }
 
 fn reload(gateway: &Gateway, file: &Path) {
