@@ -78,6 +78,11 @@ impl Gateway {
         let listeners: Result<Vec<_>, _> = settings.listen.iter().map(|&at| socket(at)).collect();
         let listeners = listeners?;
         let admin_listener = settings.admin.map(&mut socket).transpose()?;
+        for address in inherited.left() {
+            tell(&format!(
+                "a socket that is open already listens on {address}, of which the file says nothing; it is closed"
+            ));
+        }
         let addresses = Addresses {
             listen: listeners
                 .iter()

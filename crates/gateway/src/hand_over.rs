@@ -72,6 +72,11 @@ impl Inherited {
         Some(self.sockets.remove(at))
     }
 
+    /// Where sockets listen of which the file says nothing.
+    pub(crate) fn left(&self) -> impl Iterator<Item = SocketAddr> {
+        self.sockets.iter().filter_map(|one| one.local_addr().ok())
+    }
+
     /// Requests are taken from now on: the predecessor may end.
     pub(crate) fn succeed(self) {
         if let Some(mut predecessor) = self.predecessor {

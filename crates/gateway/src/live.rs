@@ -95,7 +95,7 @@ impl Live {
 
     /// Whether there is nobody to ask. The only one that there is is always asked, unless somebody
     /// looks at it: it may have come back in this moment.
-    pub(crate) fn is_alone(&self) -> bool {
+    pub(crate) fn has_nobody(&self) -> bool {
         let is_looked_at = match self.settings.backends.as_slice() {
             [only] => only.health_path.is_some() || self.settings.health.path.is_some(),
             _ => true,

@@ -166,7 +166,7 @@ async fn admit(
         let route = live.routes.as_ref().map(|routes| routes.of(head));
         let is_as_costly = |class| route.as_ref().is_some_and(|route| route.is_of(class));
         let class = live.settings.class_of(head, is_as_costly);
-        if live.is_alone() {
+        if live.has_nobody() {
             let response = refuse::no_backend(&live.classes[class], live.settings.health.every);
             return Err(turn_away(response, NO_BACKEND, &live, class, line));
         }

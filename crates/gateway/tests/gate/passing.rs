@@ -5,6 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 
+use weir_gateway::{Gateway, Settings};
+
 use crate::client::Client;
 use crate::recorder::{Recorder, ok, send};
 use crate::support::{front, gate, gate_to, holding, holding_at, stands, status, until};
@@ -468,6 +470,11 @@ fn a_request_whose_connection_dies_is_sent_again_if_it_may_be() {
     assert_eq!(posts.count(), 2);
 }
 
+/// A gateway with this whole file.
+fn gate_of(file: &str) -> Gateway {
+    Gateway::start(Settings::parse(file).unwrap(), String::new()).unwrap()
+}
+
 /// Held requests of three backends: one of weight 3, one of 1, and one that is for when they are
 /// gone.
 #[test]
@@ -480,8 +487,7 @@ fn backends_have_weights_and_a_backup() {
     let file = format!(
         "listen = \"127.0.0.1:0\"\nadmin = false\nbackends = [{{ {heavy_url}, weight = 3 }}, {{ {light_url} }}, {{ {backup_url}, backup = true }}]\n"
     );
-    let settings = weir_gateway::Settings::parse(&file).unwrap();
-    let gate = weir_gateway::Gateway::start(settings, String::new()).unwrap();
+    let gate = gate_of(&file);
     let mut clients = Vec::new();
     for count in 1..=8 {
         let asks = "GET /held HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -513,8 +519,7 @@ fn a_backend_may_have_a_path_of_its_own() {
         "listen = \"127.0.0.1:0\"\nadmin = false\nbackends = [{{ url = \"http://{}\", health-path = \"/ready\" }}, \"http://{}\"]\n[health]\npath = \"/health\"\nevery = \"10ms\"\n",
         own.address, others.address
     );
-    let settings = weir_gateway::Settings::parse(&file).unwrap();
-    let _gate = weir_gateway::Gateway::start(settings, String::new()).unwrap();
+    let _gate = gate_of(&file);
     until("both are asked", || {
         own.targets().len() >= 2 && others.targets().len() >= 2
     });
@@ -564,8 +569,7 @@ fn a_backup_is_there_when_nobody_else_is() {
         "listen = \"127.0.0.1:0\"\nadmin = false\nbackends = [\"http://{dead}\", {{ url = \"http://{}\", backup = true }}]\n",
         backup.address
     );
-    let settings = weir_gateway::Settings::parse(&file).unwrap();
-    let gate = weir_gateway::Gateway::start(settings, String::new()).unwrap();
+    let gate = gate_of(&file);
     for _ in 0..3 {
         assert_eq!(Client::connect(front(&gate)).get("/").status, 200);
     }

@@ -11,6 +11,20 @@ use crate::support::{front, gate, stands, status};
 
 const SHORT: &str = "[timeouts]\nhead = \"50ms\"\nidle = \"50ms\"\nbody = \"50ms\"\n";
 
+/// A server that answers with 64 MiB.
+fn much() -> Recorder {
+    Recorder::start(|_, stream| {
+        let body = "x".repeat(1 << 20);
+        send(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Length: 67108864\r\n\r\n",
+        );
+        for _ in 0..64 {
+            send(stream, &body);
+        }
+    })
+}
+
 #[test]
 fn slow_clients_are_closed() {
     let backend = Recorder::ok();
@@ -68,16 +82,7 @@ fn a_body_has_to_go_on() {
 /// Whoever asks for much and takes nothing holds a slot for no longer than the time-out.
 #[test]
 fn an_answer_has_to_be_taken() {
-    let backend = Recorder::start(|_, stream| {
-        let body = "x".repeat(1 << 20);
-        send(
-            stream,
-            "HTTP/1.1 200 OK\r\nContent-Length: 67108864\r\n\r\n",
-        );
-        for _ in 0..64 {
-            send(stream, &body);
-        }
-    });
+    let backend = much();
     let gate = gate(
         &backend,
         "[limit]\nconcurrency = 1\n[timeouts]\nbody = \"100ms\"\n",
@@ -136,16 +141,7 @@ fn a_body_has_to_come_at_a_pace() {
 /// 64 MiB that a client takes at a third of the pace that it has to.
 #[test]
 fn an_answer_has_to_be_taken_at_a_pace() {
-    let backend = Recorder::start(|_, stream| {
-        let body = "x".repeat(1 << 20);
-        send(
-            stream,
-            "HTTP/1.1 200 OK\r\nContent-Length: 67108864\r\n\r\n",
-        );
-        for _ in 0..64 {
-            send(stream, &body);
-        }
-    });
+    let backend = much();
     let gate = gate(
         &backend,
         "[limit]\nconcurrency = 1\nabandoned-work = \"stops\"\n[timeouts]\nbody = \"1s\"\n[request]\nmin-rate = 1000000\n",
