@@ -135,10 +135,13 @@ impl Gateway {
             _writer: writer,
         };
         gateway.cpu = Some(CpuWatch::start(&shared, Box::new(tell))?);
-        let mut sockets = Vec::new();
-        for socket in listeners.iter().chain(&admin_listener) {
-            sockets.push(socket.try_clone().map_err(GatewayError::Thread)?);
-        }
+        let for_successor = hand_over.is_some().then(|| {
+            let sockets = listeners.iter().chain(&admin_listener);
+            sockets
+                .map(TcpListener::try_clone)
+                .collect::<Result<_, _>>()
+        });
+        let for_successor = for_successor.transpose().map_err(GatewayError::Thread)?;
         if let Some(listener) = admin_listener {
             gateway.admin = Some(Admin::start(listener, Arc::clone(&gateway.control), page)?);
         }
@@ -147,11 +150,11 @@ impl Gateway {
                 .threads
                 .push(thread::start(number, &listeners, &shared)?);
         }
-        if let Some(path) = hand_over {
+        if let Some((path, sockets)) = hand_over.zip(for_successor) {
             let (told, succeeded) = mpsc::channel();
             // Nobody asks any more once the gateway has ended.
             let then = move || told.send(()).unwrap_or_default();
-            gateway.hand_over = Some(HandOver::start(&path, &sockets, then)?);
+            gateway.hand_over = Some(HandOver::start(&path, sockets, then)?);
             gateway.succeeded = Mutex::new(Some(succeeded));
         }
         inherited.succeed();

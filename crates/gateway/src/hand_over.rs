@@ -177,7 +177,7 @@ impl HandOver {
     /// requests.
     pub(crate) fn start(
         path: &Path,
-        sockets: &[TcpListener],
+        sockets: Vec<TcpListener>,
         then: impl FnOnce() + Send + 'static,
     ) -> Result<Self, GatewayError> {
         if sockets.len() > SOCKETS_MAX {
@@ -186,9 +186,7 @@ impl HandOver {
         }
         let start = || {
             let there = There::bind(path)?;
-            let sockets: io::Result<Vec<_>> = sockets.iter().map(TcpListener::try_clone).collect();
             let (ends, ended) = UnixStream::pair()?;
-            let sockets = sockets?;
             let thread = thread::Builder::new()
                 .name("weir-gate-hand-over".to_owned())
                 .spawn(move || {
@@ -316,7 +314,7 @@ mod tests {
         let first = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = first.local_addr().unwrap();
         let (told, succeeded) = mpsc::channel();
-        let hand_over = HandOver::start(&path, std::slice::from_ref(&first), move || {
+        let hand_over = HandOver::start(&path, vec![first.try_clone().unwrap()], move || {
             told.send(()).unwrap();
         });
         let hand_over = hand_over.unwrap();
@@ -348,7 +346,7 @@ mod tests {
         let path = folder.path().join("gate.sock");
         let first = TcpListener::bind("127.0.0.1:0").unwrap();
         let (told, succeeded) = mpsc::channel();
-        let hand_over = HandOver::start(&path, std::slice::from_ref(&first), move || {
+        let hand_over = HandOver::start(&path, vec![first.try_clone().unwrap()], move || {
             told.send(()).unwrap();
         });
         drop(Inherited::find(Some(&path)).unwrap());
@@ -365,8 +363,8 @@ mod tests {
         drop(UnixListener::bind(&path).unwrap());
         assert!(Inherited::find(Some(&path)).unwrap().sockets.is_empty());
         // What was left behind is replaced, and a successor's stays.
-        let first = HandOver::start(&path, &[], || {}).unwrap();
-        let second = HandOver::start(&path, &[], || {}).unwrap();
+        let first = HandOver::start(&path, Vec::new(), || {}).unwrap();
+        let second = HandOver::start(&path, Vec::new(), || {}).unwrap();
         drop(first);
         assert!(path.exists());
         drop(second);

@@ -99,12 +99,11 @@ async fn tidy(number: usize, shared: Arc<Shared>) {
         for backend in &live.backends {
             backend.let_go(number, live.settings.timeouts.backend_idle);
         }
-        if number == 0 {
-            live.keys.iter().for_each(|table| table.tidy());
+        if number > 0 {
+            continue;
         }
-        if number == 0
-            && let Some(tls) = &shared.tls
-        {
+        live.keys.iter().for_each(|table| table.tidy());
+        if let Some(tls) = &shared.tls {
             tls.reload_if_written();
         }
     }

@@ -6,7 +6,7 @@ use weir_gateway::Gateway;
 
 use crate::client::Client;
 use crate::recorder::{Recorder, send};
-use crate::support::{front, gate, holding, in_flight, stands, status, until};
+use crate::support::{front, gate, holding, in_flight, nobody, stands, status, until};
 
 #[test]
 fn beyond_the_rate_a_client_is_told_when_to_come_again() {
@@ -360,9 +360,7 @@ fn the_gateway_says_itself_how_it_is() {
     let told = Client::connect(front(&up)).get("/gate-health?x=y");
     assert_eq!((told.status, told.body.as_str()), (200, "ok\n"));
     assert_eq!(backend.targets(), ["/held"], "no backend sees it");
-    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = dead.local_addr().unwrap();
-    drop(dead);
+    let address = nobody();
     let health = "monitor = \"/gate-health\"\n[health]\npath = \"/\"\nevery = \"10ms\"\n";
     let down = crate::support::gate_to(&[address], health);
     stands(&down, "it is down", |status| !status.backends[0].up);

@@ -9,7 +9,7 @@ use weir_gateway::{Gateway, Settings};
 
 use crate::client::Client;
 use crate::recorder::{Recorder, ok, send};
-use crate::support::{front, gate, gate_to, holding, holding_at, stands, status, until};
+use crate::support::{front, gate, gate_to, holding, holding_at, nobody, stands, status, until};
 
 #[test]
 fn a_request_arrives_with_what_is_known_of_its_client() {
@@ -224,9 +224,7 @@ fn a_switched_connection_without_bytes_ends() {
 #[test]
 fn a_backend_that_is_down_gets_no_requests() {
     let backend = Recorder::ok();
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
-    let dead = nobody.local_addr().unwrap();
-    drop(nobody);
+    let dead = nobody();
     let gate = gate_to(&[dead, backend.address], "[health]\nevery = \"10ms\"\n");
     for _ in 0..20 {
         assert_eq!(Client::connect(front(&gate)).get("/").status, 200);
@@ -256,9 +254,7 @@ fn backends_are_asked_for_their_health() {
 /// What clients see when no answer comes.
 #[test]
 fn a_failure_is_told_as_a_problem() {
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
-    let dead = nobody.local_addr().unwrap();
-    drop(nobody);
+    let dead = nobody();
     let broken = Recorder::start(|arrived, stream| match arrived.target() {
         "/closes" => drop(stream.shutdown(std::net::Shutdown::Both)),
         "/garbage" => send(stream, "SMTP 250 OK\r\n\r\n"),
@@ -294,9 +290,7 @@ fn a_failure_is_told_as_a_problem() {
 /// Nobody is made to wait for what is not there, and what is there again is found.
 #[test]
 fn while_no_backend_is_up_nobody_waits() {
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = nobody.local_addr().unwrap();
-    drop(nobody);
+    let address = nobody();
     let gate = gate_to(
         &[address],
         "[limit]\nconcurrency = 1\n[health]\npath = \"/\"\nevery = \"10ms\"\n",
@@ -531,9 +525,7 @@ fn a_backend_may_have_a_path_of_its_own() {
 #[test]
 fn a_backend_that_is_back_begins_slowly() {
     let (steady, release_steady) = holding();
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = nobody.local_addr().unwrap();
-    drop(nobody);
+    let address = nobody();
     let health = "[health]\npath = \"/\"\nevery = \"10ms\"\nslow-start = \"10min\"\n";
     let gate = gate_to(&[steady.address, address], health);
     stands(&gate, "it is down", |status| !status.backends[1].up);
@@ -561,9 +553,7 @@ fn a_backend_that_is_back_begins_slowly() {
 /// Without the others the backup gets what comes.
 #[test]
 fn a_backup_is_there_when_nobody_else_is() {
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
-    let dead = nobody.local_addr().unwrap();
-    drop(nobody);
+    let dead = nobody();
     let backup = Recorder::ok();
     let file = format!(
         "listen = \"127.0.0.1:0\"\nadmin = false\nbackends = [\"http://{dead}\", {{ url = \"http://{}\", backup = true }}]\n",

@@ -68,6 +68,12 @@ impl Client {
     }
 }
 
+/// An address at which nobody listens.
+pub(crate) fn nobody() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap()
+}
+
 /// Waits until something holds; a test in which it never does fails.
 pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
     let begun = Instant::now();
