@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::sockopt::socket_error;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
+use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::response::{LARGEST_BODY_BYTES, body, head};
 
@@ -34,11 +34,11 @@ const CONNECTS_AT_ONCE: Duration = Duration::from_millis(3);
 /// # Ok::<(), weir_exchange::UrlError>(())
 /// ```
 pub struct Exchange {
-    address: SocketAddr,
+    address: SockAddr,
     request: Vec<u8>,
     /// A connection that is not complete yet; the question is still to be sent.
-    opening: Option<TcpStream>,
-    connection: Option<TcpStream>,
+    opening: Option<Socket>,
+    connection: Option<Socket>,
     /// Why there is no connection.
     refused: Option<ExchangeError>,
     /// Whether the connection has answered before.
@@ -90,6 +90,15 @@ pub enum ExchangeError {
 impl Exchange {
     /// With the server at this address; nothing is sent yet.
     pub fn new(address: SocketAddr) -> Self {
+        Self::with(address.into())
+    }
+
+    /// With the server that listens at this path; an error if no socket can have it.
+    pub fn at_path(path: &Path) -> io::Result<Self> {
+        SockAddr::unix(path).map(Self::with)
+    }
+
+    fn with(address: SockAddr) -> Self {
         Self {
             address,
             request: Vec::new(),
@@ -156,14 +165,18 @@ impl Exchange {
         self.kept = false;
         let opening = match self.opening.take() {
             Some(opening) => opening,
-            None => open(self.address).map_err(ExchangeError::Connect)?,
+            None => open(&self.address).map_err(ExchangeError::Connect)?,
         };
         let is_open = opened(&opening, until).map_err(ExchangeError::Connect)?;
         if is_open {
             opening
                 .set_nonblocking(false)
                 .map_err(ExchangeError::Connect)?;
-            opening.set_nodelay(true).map_err(ExchangeError::Connect)?;
+            if self.address.domain() != Domain::UNIX {
+                opening
+                    .set_tcp_nodelay(true)
+                    .map_err(ExchangeError::Connect)?;
+            }
             self.connection = Some(opening);
             return Ok(());
         }
@@ -225,21 +238,17 @@ fn start_of(body: &[u8]) -> String {
 }
 
 /// Begins a connection without waiting for it.
-fn open(address: SocketAddr) -> io::Result<TcpStream> {
-    let family = match address {
-        SocketAddr::V4(_) => AddressFamily::INET,
-        SocketAddr::V6(_) => AddressFamily::INET6,
-    };
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = socket_with(family, SocketType::STREAM, flags, None)?;
-    match connect(&socket, &address) {
-        Ok(()) | Err(Errno::INPROGRESS) => Ok(TcpStream::from(socket)),
-        Err(error) => Err(error.into()),
+fn open(address: &SockAddr) -> io::Result<Socket> {
+    let socket = Socket::new(address.domain(), Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    match socket.connect(address) {
+        Err(error) if Errno::from_io_error(&error) != Some(Errno::INPROGRESS) => Err(error),
+        _ => Ok(socket),
     }
 }
 
 /// Whether a connection is complete, waiting for it until a moment.
-fn opened(connection: &TcpStream, until: Instant) -> io::Result<bool> {
+fn opened(connection: &Socket, until: Instant) -> io::Result<bool> {
     let left = until.saturating_duration_since(Instant::now());
     let left = Timespec {
         tv_sec: left.as_secs().cast_signed(),
@@ -252,13 +261,11 @@ fn opened(connection: &TcpStream, until: Instant) -> io::Result<bool> {
         Ok(_) => {}
         Err(error) => return Err(error.into()),
     }
-    socket_error(connection)?
-        .map(|()| true)
-        .map_err(io::Error::from)
+    connection.take_error()?.map_or(Ok(true), Err)
 }
 
 /// Sets what is left until the deadline as the longest wait.
-fn time_left(connection: &TcpStream, deadline: Instant) -> Result<(), ExchangeError> {
+fn time_left(connection: &Socket, deadline: Instant) -> Result<(), ExchangeError> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() {
         return Err(ExchangeError::TooLate);
@@ -271,7 +278,7 @@ fn time_left(connection: &TcpStream, deadline: Instant) -> Result<(), ExchangeEr
 
 /// Appends what one read gives; true at the end of the connection.
 fn read_some(
-    connection: &mut &TcpStream,
+    connection: &mut &Socket,
     received: &mut Vec<u8>,
     deadline: Instant,
 ) -> Result<bool, ExchangeError> {
@@ -302,7 +309,7 @@ fn failed(error: io::Error) -> ExchangeError {
 mod tests {
     use super::*;
     use crate::MetricsUrl;
-    use std::net::{Ipv4Addr, TcpListener};
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
     use std::thread::JoinHandle;
     use std::time::Duration;
 
@@ -405,6 +412,24 @@ mod tests {
     }
 
     #[test]
+    fn a_server_may_listen_at_a_path() {
+        let path = std::env::temp_dir().join(format!("weir-exchange-{}", std::process::id()));
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            connection.read_exact(&mut [0; 4]).unwrap();
+            let page = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nup 1\n";
+            connection.write_all(page).unwrap();
+        });
+        let mut exchange = Exchange::at_path(&path).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(30);
+        exchange.ask(b"GET / HTTP/1.1\r\n\r\n".to_vec(), deadline);
+        assert_eq!(exchange.answer(deadline).unwrap(), b"up 1\n");
+        server.join().unwrap();
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
     fn what_must_not_be_sent_twice_goes_over_a_new_connection() {
         const PAGE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nup 1\n";
         let (mut asker, server) = serve(vec![vec![PAGE], vec![]]);
@@ -435,10 +460,10 @@ mod tests {
 
     /// A listener for one connection more than it has.
     fn full_listener() -> TcpListener {
-        let flags = SocketFlags::CLOEXEC;
-        let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
-        rustix::net::bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
-        rustix::net::listen(&socket, 0).unwrap();
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        socket.bind(&anywhere.into()).unwrap();
+        socket.listen(0).unwrap();
         let listener = TcpListener::from(socket);
         let first = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         // Stays in the queue, and its end closes with the process.

@@ -5,7 +5,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,6 +15,7 @@ use http::{StatusCode, request::Parts};
 use serde::Serialize;
 use weir_limit::Kind;
 
+use crate::client::ClientAddress;
 use crate::error::GatewayError;
 use crate::refuse::Reason;
 
@@ -157,7 +157,7 @@ pub(crate) struct Line {
 struct Facts {
     /// When the head of the request was complete.
     time: String,
-    client: SocketAddr,
+    client: String,
     method: String,
     target: String,
     protocol: String,
@@ -185,7 +185,7 @@ struct Facts {
 
 impl Line {
     /// The line of a request that has just come.
-    pub(crate) fn new(log: &Arc<AccessLog>, client: SocketAddr, request: &Parts) -> Box<Self> {
+    pub(crate) fn new(log: &Arc<AccessLog>, client: ClientAddress, request: &Parts) -> Box<Self> {
         let mut target = request.uri.to_string();
         if target.len() > TARGET_MAX {
             target.truncate(TARGET_MAX);
@@ -197,7 +197,7 @@ impl Line {
             waited: Duration::ZERO,
             facts: Facts {
                 time: jiff::Timestamp::now().to_string(),
-                client,
+                client: client.to_string(),
                 method: request.method.to_string(),
                 target,
                 protocol: format!("{:?}", request.version),

@@ -7,7 +7,6 @@ mod access;
 mod metrics;
 
 use std::convert::Infallible;
-use std::net::TcpListener as StdListener;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,14 +25,16 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
+use self::access::Rule;
+use crate::client::ClientAddress;
 use crate::control::{Change, Control};
 use crate::error::GatewayError;
 use crate::gate_file::{FileError, Reload};
 use crate::gatehouse::drained;
+use crate::listening::{Listener, Listening};
 use crate::status::Status;
 
 /// Bytes of a change.
@@ -55,7 +56,7 @@ pub(crate) struct Admin {
 impl Admin {
     /// Starts it on a socket that listens.
     pub(crate) fn start(
-        listener: StdListener,
+        listener: Listening,
         control: Arc<Control>,
         page: String,
     ) -> Result<Self, GatewayError> {
@@ -96,7 +97,7 @@ fn again_and_again(restarts: &std::sync::atomic::AtomicU64, run: impl Fn() -> st
 }
 
 fn serve(
-    listener: &StdListener,
+    listener: &Listening,
     control: &Arc<Control>,
     page: &Bytes,
     mut ended: watch::Receiver<bool>,
@@ -104,9 +105,8 @@ fn serve(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let listener = listener.try_clone()?;
     runtime.block_on(async {
-        let listener = TcpListener::from_std(listener)?;
+        let listener = listener.watch()?;
         tokio::select! {
             () = accept(&listener, control, page) => {}
             () = drained(&mut ended) => {}
@@ -115,16 +115,16 @@ fn serve(
     })
 }
 
-async fn accept(listener: &TcpListener, control: &Arc<Control>, page: &Bytes) {
+async fn accept(listener: &Listener, control: &Arc<Control>, page: &Bytes) {
     loop {
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, caller)) = listener.accept().await else {
             sleep(RESTART_AFTER).await;
             continue;
         };
         let (control, page) = (Arc::clone(control), page.clone());
         let service = service_fn(move |request| {
             let (control, page) = (Arc::clone(&control), page.clone());
-            async move { Ok::<_, Infallible>(answer(&control, page, request).await) }
+            async move { Ok::<_, Infallible>(answer(&control, page, caller, request).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -137,9 +137,19 @@ async fn accept(listener: &TcpListener, control: &Arc<Control>, page: &Bytes) {
     }
 }
 
-async fn answer(control: &Control, page: Bytes, request: Request<Incoming>) -> Answer {
+async fn answer(
+    control: &Control,
+    page: Bytes,
+    caller: ClientAddress,
+    request: Request<Incoming>,
+) -> Answer {
     let live = control.shared.current.get();
-    if let Err((status, says)) = access::check(&request, live.settings.admin_token.as_deref()) {
+    let rule = Rule {
+        token: live.settings.admin_token.as_deref(),
+        read_token: live.settings.admin_read_token.as_deref(),
+        is_local: caller == ClientAddress::Unix,
+    };
+    if let Err((status, says)) = rule.check(&request) {
         return text(status, says);
     }
     match (request.method(), request.uri().path()) {

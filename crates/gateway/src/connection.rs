@@ -3,7 +3,6 @@
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
-use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,17 +16,18 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use crate::body::ResponseBody;
+use crate::client::ClientAddress;
 use crate::forwarded::Client;
 use crate::gatehouse::{Shared, drained};
 use crate::leaving::ClientStream;
 use crate::live::Live;
 use crate::proxy::{Answering, answer};
 use crate::settings::RequestLimits;
+use crate::socket::Socket;
 use crate::stream::Streams;
 use crate::watched::{Activity, Watched};
 
@@ -79,14 +79,12 @@ impl Connection {
 /// What a plain connection of HTTP/1.1 does not need is in boxes: there can be very many that rest,
 /// and each would hold the room for a handshake and for streams.
 pub(crate) async fn serve(
-    stream: TcpStream,
-    address: SocketAddr,
+    stream: Socket,
+    address: ClientAddress,
     shared: Arc<Shared>,
     thread: usize,
 ) {
-    // Without it, the second half of a response would wait for the client's acknowledgement of the
-    // first.
-    let _ = stream.set_nodelay(true);
+    stream.without_delay();
     if shared.tls.is_some() {
         return Box::pin(serve_securely(stream, address, shared, thread)).await;
     }
@@ -102,8 +100,8 @@ pub(crate) async fn serve(
 }
 
 async fn serve_securely(
-    stream: TcpStream,
-    address: SocketAddr,
+    stream: Socket,
+    address: ClientAddress,
     shared: Arc<Shared>,
     thread: usize,
 ) {
@@ -125,7 +123,7 @@ async fn serve_securely(
 }
 
 /// Waits for a client's first bytes, which tell whether it speaks HTTP/2; `None` if none come.
-async fn begins(stream: &TcpStream, shared: &Shared) -> Option<bool> {
+async fn begins(stream: &Socket, shared: &Shared) -> Option<bool> {
     let idle = shared.current.get().settings.timeouts.idle;
     let mut drains = shared.drains.clone();
     tokio::select! {
@@ -136,7 +134,7 @@ async fn begins(stream: &TcpStream, shared: &Shared) -> Option<bool> {
 
 /// Whether the client begins with the preface of HTTP/2. Its first bytes come in one piece; whoever
 /// sends them one by one is taken at the first for a client of HTTP/1, and told that it is none.
-async fn begins_http2(stream: &TcpStream) -> std::io::Result<bool> {
+async fn begins_http2(stream: &Socket) -> std::io::Result<bool> {
     let mut first = [0; PREFACE_BEGIN.len()];
     let count = stream.peek(&mut first).await?;
     Ok(first[..count] == *PREFACE_BEGIN)

@@ -229,6 +229,10 @@ fn fixed(now: &Settings, wanted: &Settings) -> Option<&'static str> {
         ("listen", now.listen != wanted.listen),
         ("admin", now.admin != wanted.admin),
         ("admin-token", now.admin_token != wanted.admin_token),
+        (
+            "admin-read-token",
+            now.admin_read_token != wanted.admin_read_token,
+        ),
         ("threads", now.threads != wanted.threads),
         (
             "max-connections",

@@ -1,8 +1,9 @@
 //! Why a gateway does not start, or does not take new settings.
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
+
+use crate::settings::ListenAddress;
 
 /// Why a gateway does not start, or does not take new settings.
 #[derive(Debug, thiserror::Error)]
@@ -11,7 +12,7 @@ pub enum GatewayError {
     #[error("listen on {address}")]
     Listen {
         /// The address.
-        address: SocketAddr,
+        address: ListenAddress,
         /// What the system says.
         #[source]
         source: io::Error,

@@ -68,8 +68,9 @@ fn read(root: &Section<'_>) -> Option<Settings> {
     Some(Settings {
         listen,
         backends: backends?,
-        admin: front.admin,
-        admin_token: front.admin_token,
+        admin: front.admin.address,
+        admin_token: front.admin.token,
+        admin_read_token: front.admin.read_token,
         threads: front.threads,
         max_connections: front.max_connections,
         access_log: front.access_log,

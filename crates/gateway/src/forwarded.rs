@@ -1,11 +1,12 @@
 //! What a backend is told about the client: `Forwarded` (RFC 7239) and the `X-Forwarded-*` that
 //! came before it.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use bytes::Bytes;
 use http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue};
 
+use crate::client::ClientAddress;
 use crate::settings::Forwarded;
 
 const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -21,12 +22,14 @@ const CLAIMS: [&str; 5] = [
 ];
 /// And what all others of the kind begin with.
 const CLAIMS_BEGIN: &str = "x-forwarded-";
+/// RFC 7239, 6.2.
+const UNKNOWN: HeaderValue = HeaderValue::from_static("unknown");
 const VISIBLE: &str = "addresses and checked hosts are visible characters";
 
 /// Who is at the other end of a connection; the same for all its requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
-    pub(crate) address: SocketAddr,
+    pub(crate) address: ClientAddress,
     pub(crate) is_secure: bool,
     address_text: HeaderValue,
     /// `for=…;proto=…`, to which the host is added.
@@ -34,19 +37,14 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(address: SocketAddr, is_secure: bool) -> Self {
-        // A client that came over IPv4 to a socket for both has an address of IPv4 all the same.
-        let ip = address.ip().to_canonical();
+    pub(crate) fn new(address: ClientAddress, is_secure: bool) -> Self {
+        let ip = address.ip();
         let proto = scheme(is_secure);
-        let begin = match ip {
-            IpAddr::V4(ip) => format!("for={ip};proto={proto}"),
-            IpAddr::V6(ip) => format!("for=\"[{ip}]\";proto={proto}"),
-        };
         Self {
             address,
             is_secure,
-            address_text: text(&ip.to_string()),
-            begin,
+            address_text: ip.map_or(UNKNOWN, |ip| text(&ip.to_string())),
+            begin: format!("for={};proto={proto}", node(ip)),
         }
     }
 
@@ -120,6 +118,15 @@ fn reads_as(name: &str, known: &str) -> bool {
             .all(|(a, b)| a == b || (a == b'_' && b == b'-'))
 }
 
+/// An address as `Forwarded` has it (RFC 7239, 6).
+fn node(address: Option<IpAddr>) -> String {
+    match address {
+        Some(IpAddr::V4(ip)) => ip.to_string(),
+        Some(IpAddr::V6(ip)) => format!("\"[{ip}]\""),
+        None => "unknown".to_owned(),
+    }
+}
+
 fn scheme(is_secure: bool) -> &'static str {
     if is_secure { "https" } else { "http" }
 }
@@ -157,7 +164,8 @@ mod tests {
         ] {
             headers.append(name, HeaderValue::from_static(value));
         }
-        let client = Client::new(client.parse().unwrap(), false);
+        let address = ClientAddress::Socket(client.parse().unwrap());
+        let client = Client::new(address, false);
         client.tell(&mut headers, Some(&HeaderValue::from_static(host)), how);
         let mut lines: Vec<String> = headers
             .iter()

@@ -1,12 +1,10 @@
 //! A gateway from start to end.
 
-use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::{Semaphore, watch};
 
 use crate::access_log::{AccessLog, Writer};
@@ -18,17 +16,19 @@ use crate::flow::{Flow, Pacer};
 use crate::gate_file::{FileError, GateFile, Keep, Lasting, Reload};
 use crate::gatehouse::{FrontCounts, Shared};
 use crate::hand_over::{HandOver, Inherited};
+use crate::listening::{Listening, SocketFile};
 use crate::live::{Current, Live};
 use crate::open_files::room_for_connections;
 use crate::rules::rules;
-use crate::settings::Settings;
+use crate::settings::{ListenAddress, Settings};
 use crate::status::{LearntStatus, Status};
 use crate::thread;
 use crate::tls::Tls;
 
-/// Connections that the kernel holds until they are accepted; it cuts it down to
-/// `net.core.somaxconn`.
-const BACKLOG: i32 = 4096;
+/// Who may connect at a path: clients may, as far as its folder lets them; of operators only the
+/// user of the gateway.
+const RIGHTS_OF_CLIENTS: u32 = 0o666;
+const RIGHTS_OF_OPERATORS: u32 = 0o600;
 
 /// A gateway that runs. Dropping it cuts everything off; [`drain`](Self::drain) lets requests come
 /// to their end.
@@ -37,6 +37,8 @@ pub struct Gateway {
     control: Arc<Control>,
     addresses: Addresses,
     hand_over: Option<HandOver>,
+    /// Of sockets that this gateway has opened.
+    files: Arc<Mutex<Vec<SocketFile>>>,
     /// Behind a lock only so that many may look at a gateway.
     succeeded: Mutex<Option<Receiver<()>>>,
     // In this order they end: nobody takes requests, nobody forwards, nobody paces, nobody logs.
@@ -52,9 +54,9 @@ pub struct Gateway {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addresses {
     /// For clients, in the order of the file.
-    pub listen: Vec<SocketAddr>,
+    pub listen: Vec<ListenAddress>,
     /// For operators.
-    pub admin: Option<SocketAddr>,
+    pub admin: Option<ListenAddress>,
 }
 
 impl Gateway {
@@ -74,24 +76,29 @@ impl Gateway {
     ) -> Result<Self, GatewayError> {
         let hand_over = settings.hand_over.clone();
         let mut inherited = Inherited::find(hand_over.as_deref())?;
-        let mut socket = |address| inherited.take(address).map_or_else(|| listen(address), Ok);
-        let listeners: Result<Vec<_>, _> = settings.listen.iter().map(|&at| socket(at)).collect();
-        let listeners = listeners?;
-        let admin_listener = settings.admin.map(&mut socket).transpose()?;
+        let mut socket = |address: &ListenAddress, rights| {
+            let open = || Listening::open(address, rights);
+            inherited.take(address).map_or_else(open, Ok)
+        };
+        let mut listeners = Vec::new();
+        for address in &settings.listen {
+            listeners.push(socket(address, RIGHTS_OF_CLIENTS)?);
+        }
+        let admin = settings.admin.as_ref();
+        let admin = admin.map(|address| socket(address, RIGHTS_OF_OPERATORS));
+        let mut admin_listener = admin.transpose()?;
         for address in inherited.left() {
             tell(&format!(
                 "a socket that is open already listens on {address}, of which the file says nothing; it is closed"
             ));
         }
         let addresses = Addresses {
-            listen: listeners
-                .iter()
-                .filter_map(|one| one.local_addr().ok())
-                .collect(),
-            admin: admin_listener
-                .as_ref()
-                .and_then(|one| one.local_addr().ok()),
+            listen: listeners.iter().filter_map(Listening::address).collect(),
+            admin: admin_listener.as_ref().and_then(Listening::address),
         };
+        let opened = listeners.iter_mut().chain(&mut admin_listener);
+        let files: Vec<SocketFile> = opened.filter_map(Listening::take_file).collect();
+        let files = Arc::new(Mutex::new(files));
         let threads = settings
             .threads
             .map_or_else(cpus, |threads| threads as usize);
@@ -128,6 +135,7 @@ impl Gateway {
             drains,
             threads: Vec::new(),
             hand_over: None,
+            files: Arc::clone(&files),
             succeeded: Mutex::default(),
             admin: None,
             cpu: None,
@@ -137,9 +145,7 @@ impl Gateway {
         gateway.cpu = Some(CpuWatch::start(&shared, Box::new(tell))?);
         let for_successor = hand_over.is_some().then(|| {
             let sockets = listeners.iter().chain(&admin_listener);
-            sockets
-                .map(TcpListener::try_clone)
-                .collect::<Result<_, _>>()
+            sockets.map(Listening::handle).collect::<Result<_, _>>()
         });
         let for_successor = for_successor.transpose().map_err(GatewayError::Thread)?;
         if let Some(listener) = admin_listener {
@@ -152,8 +158,12 @@ impl Gateway {
         }
         if let Some((path, sockets)) = hand_over.zip(for_successor) {
             let (told, succeeded) = mpsc::channel();
-            // Nobody asks any more once the gateway has ended.
-            let then = move || told.send(()).unwrap_or_default();
+            let then = move || {
+                let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
+                files.drain(..).for_each(SocketFile::keep);
+                // Nobody asks any more once the gateway has ended.
+                told.send(()).unwrap_or_default();
+            };
             gateway.hand_over = Some(HandOver::start(&path, sockets, then)?);
             gateway.succeeded = Mutex::new(Some(succeeded));
         }
@@ -224,6 +234,8 @@ impl Gateway {
         }
         self.admin = None;
         self.cpu = None;
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.clear();
     }
 }
 
@@ -238,21 +250,4 @@ impl Drop for Gateway {
 
 fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-fn listen(address: SocketAddr) -> Result<TcpListener, GatewayError> {
-    let bind = || {
-        let socket = Socket::new(
-            Domain::for_address(address),
-            Type::STREAM,
-            Some(Protocol::TCP),
-        )?;
-        // A gateway that starts again takes the port of its predecessor at once.
-        socket.set_reuse_address(true)?;
-        socket.set_nonblocking(true)?;
-        socket.bind(&address.into())?;
-        socket.listen(BACKLOG)?;
-        Ok(TcpListener::from(socket))
-    };
-    bind().map_err(|source| GatewayError::Listen { address, source })
 }

@@ -9,9 +9,8 @@
 use std::fs::{self, Permissions};
 use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
 use std::mem::MaybeUninit;
-use std::net::{SocketAddr, TcpListener};
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
@@ -25,8 +24,11 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 use rustix::process::{Uid, geteuid};
+use socket2::Socket;
 
 use crate::error::GatewayError;
+use crate::listening::{Listening, SocketFile, address, refuse_other_files};
+use crate::settings::ListenAddress;
 
 /// Sockets that can go at once; the kernel takes no more than 253.
 const SOCKETS_MAX: usize = 64;
@@ -41,7 +43,7 @@ const MODE: u32 = 0o600;
 /// Sockets that somebody else has opened.
 #[derive(Debug, Default)]
 pub(crate) struct Inherited {
-    sockets: Vec<TcpListener>,
+    sockets: Vec<Socket>,
     /// The gateway whose sockets they are, until this one takes requests.
     predecessor: Option<UnixStream>,
 }
@@ -52,9 +54,11 @@ impl Inherited {
         let mut inherited = Self::default();
         let mut opened = ListenFd::from_env();
         for at in 0..opened.len() {
-            if let Ok(Some(socket)) = opened.take_tcp_listener(at) {
-                inherited.sockets.push(socket);
-            }
+            // What is of another kind stays where it is, as an error.
+            let tcp = opened.take_tcp_listener(at).ok().flatten();
+            let unix = opened.take_unix_listener(at).ok().flatten();
+            inherited.sockets.extend(tcp.map(Socket::from));
+            inherited.sockets.extend(unix.map(Socket::from));
         }
         if let Some(path) = hand_over {
             inherited.ask(path).map_err(|source| failed(path, source))?;
@@ -66,15 +70,15 @@ impl Inherited {
     }
 
     /// The socket that listens there, if one does.
-    pub(crate) fn take(&mut self, address: SocketAddr) -> Option<TcpListener> {
-        let is_it = |socket: &TcpListener| socket.local_addr().is_ok_and(|at| at == address);
+    pub(crate) fn take(&mut self, wanted: &ListenAddress) -> Option<Listening> {
+        let is_it = |socket: &Socket| address(socket).as_ref() == Some(wanted);
         let at = self.sockets.iter().position(is_it)?;
-        Some(self.sockets.remove(at))
+        Some(Listening::inherited(self.sockets.remove(at)))
     }
 
     /// Where sockets listen of which the file says nothing.
-    pub(crate) fn left(&self) -> impl Iterator<Item = SocketAddr> {
-        self.sockets.iter().filter_map(|one| one.local_addr().ok())
+    pub(crate) fn left(&self) -> impl Iterator<Item = ListenAddress> {
+        self.sockets.iter().filter_map(address)
     }
 
     /// Requests are taken from now on: the predecessor may end.
@@ -125,7 +129,7 @@ fn failed(path: &Path, source: io::Error) -> GatewayError {
     }
 }
 
-fn receive(stream: &UnixStream) -> io::Result<Vec<TcpListener>> {
+fn receive(stream: &UnixStream) -> io::Result<Vec<Socket>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SOCKETS_MAX))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut word = [0; HERE_THEY_ARE.len()];
@@ -143,13 +147,13 @@ fn receive(stream: &UnixStream) -> io::Result<Vec<TcpListener>> {
     let mut sockets = Vec::new();
     for message in control.drain() {
         if let RecvAncillaryMessage::ScmRights(sent) = message {
-            sockets.extend(sent.map(TcpListener::from));
+            sockets.extend(sent.map(Socket::from));
         }
     }
     Ok(sockets)
 }
 
-fn send(stream: &UnixStream, sockets: &[TcpListener]) -> io::Result<()> {
+fn send(stream: &UnixStream, sockets: &[Socket]) -> io::Result<()> {
     let sockets: Vec<_> = sockets.iter().map(|socket| socket.as_fd()).collect();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SOCKETS_MAX))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -177,7 +181,7 @@ impl HandOver {
     /// requests.
     pub(crate) fn start(
         path: &Path,
-        sockets: Vec<TcpListener>,
+        sockets: Vec<Socket>,
         then: impl FnOnce() + Send + 'static,
     ) -> Result<Self, GatewayError> {
         if sockets.len() > SOCKETS_MAX {
@@ -214,36 +218,36 @@ impl Drop for HandOver {
 }
 
 /// The socket at its path, which is taken away with it, unless a successor has put its own there.
+#[derive(Debug)]
 struct There {
     listener: UnixListener,
-    path: PathBuf,
-    inode: u64,
+    _file: SocketFile,
 }
 
 impl There {
     /// In the place of what is there: a predecessor's, or what one has left behind.
     fn bind(path: &Path) -> io::Result<Self> {
+        refuse_other_files(path)?;
         let mut beside = path.as_os_str().to_owned();
         beside.push(format!(".{}", std::process::id()));
         let beside = PathBuf::from(beside);
         let _ = fs::remove_file(&beside);
         let listener = UnixListener::bind(&beside)?;
         let placed = fs::set_permissions(&beside, Permissions::from_mode(MODE))
-            .and_then(|()| fs::metadata(&beside))
-            .and_then(|metadata| fs::rename(&beside, path).map(|()| metadata.ino()));
+            .and_then(|()| fs::rename(&beside, path));
         if placed.is_err() {
             let _ = fs::remove_file(&beside);
         }
+        placed?;
         Ok(Self {
             listener,
-            path: path.to_owned(),
-            inode: placed?,
+            _file: SocketFile::at(path)?,
         })
     }
 
     /// Hands the sockets to whoever asks, until one of those takes requests (`true`), or this is to
     /// end.
-    fn until_succeeded(&self, sockets: &[TcpListener], ended: &UnixStream) -> bool {
+    fn until_succeeded(&self, sockets: &[Socket], ended: &UnixStream) -> bool {
         loop {
             let mut waited = [
                 PollFd::new(&self.listener, PollFlags::IN),
@@ -264,18 +268,9 @@ impl There {
     }
 }
 
-impl Drop for There {
-    fn drop(&mut self) {
-        let is_own = fs::metadata(&self.path).is_ok_and(|there| there.ino() == self.inode);
-        if is_own {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
 /// Hands the sockets to one that asks; whether it takes requests then. Not waited for any longer
 /// when this is to end.
-fn hand(mut stream: &UnixStream, sockets: &[TcpListener], ended: &UnixStream) -> io::Result<bool> {
+fn hand(mut stream: &UnixStream, sockets: &[Socket], ended: &UnixStream) -> io::Result<bool> {
     if !is_one_of_us(stream)? {
         return Ok(false);
     }
@@ -298,10 +293,14 @@ fn hand(mut stream: &UnixStream, sockets: &[TcpListener], ended: &UnixStream) ->
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
-    use std::net::TcpStream;
+    use std::net::{SocketAddr, TcpListener, TcpStream};
     use std::sync::mpsc;
 
     use super::*;
+
+    fn handle(listener: &TcpListener) -> Socket {
+        listener.try_clone().unwrap().into()
+    }
 
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir().unwrap()
@@ -314,7 +313,7 @@ mod tests {
         let first = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = first.local_addr().unwrap();
         let (told, succeeded) = mpsc::channel();
-        let hand_over = HandOver::start(&path, vec![first.try_clone().unwrap()], move || {
+        let hand_over = HandOver::start(&path, vec![handle(&first)], move || {
             told.send(()).unwrap();
         });
         let hand_over = hand_over.unwrap();
@@ -322,8 +321,9 @@ mod tests {
         assert_eq!(mode & 0o777, MODE);
         let mut waits = TcpStream::connect(address).unwrap();
         let mut inherited = Inherited::find(Some(&path)).unwrap();
-        assert!(inherited.take("127.0.0.1:1".parse().unwrap()).is_none());
-        let second = inherited.take(address).unwrap();
+        let other: SocketAddr = "127.0.0.1:1".parse().unwrap();
+        assert!(inherited.take(&other.into()).is_none());
+        let second = inherited.take(&address.into()).unwrap().handle().unwrap();
         assert!(
             succeeded.try_recv().is_err(),
             "it does not take requests yet"
@@ -333,8 +333,8 @@ mod tests {
         drop((first, hand_over));
         assert!(!path.exists(), "nobody has put another there");
         second.set_nonblocking(false).unwrap();
-        let (mut accepted, _) = second.accept().unwrap();
-        accepted.write_all(b"ok").unwrap();
+        let (accepted, _) = second.accept().unwrap();
+        (&accepted).write_all(b"ok").unwrap();
         let mut bytes = [0; 2];
         waits.read_exact(&mut bytes).unwrap();
     }
@@ -346,7 +346,7 @@ mod tests {
         let path = folder.path().join("gate.sock");
         let first = TcpListener::bind("127.0.0.1:0").unwrap();
         let (told, succeeded) = mpsc::channel();
-        let hand_over = HandOver::start(&path, vec![first.try_clone().unwrap()], move || {
+        let hand_over = HandOver::start(&path, vec![handle(&first)], move || {
             told.send(()).unwrap();
         });
         drop(Inherited::find(Some(&path)).unwrap());

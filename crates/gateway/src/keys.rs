@@ -14,6 +14,7 @@ use http::header::COOKIE;
 use http::request::Parts;
 use weir_limit::{KeyCounts, KeyRefusal, KeyWhy, Keys, Moment};
 
+use crate::client::ClientAddress;
 use crate::error::GatewayError;
 use crate::matching::{cookie, plain_path};
 use crate::refuse::Reason;
@@ -27,7 +28,7 @@ const NETWORK_V6: u32 = 64;
 pub(crate) struct KeyTable {
     pub(crate) settings: KeySettings,
     keys: Mutex<Keys>,
-    connections: Mutex<HashMap<IpAddr, u32>>,
+    connections: Mutex<HashMap<Option<IpAddr>, u32>>,
     connections_refused: AtomicU64,
     hashing: RandomState,
     origin: Instant,
@@ -81,7 +82,7 @@ impl KeyTable {
     }
 
     /// The key of a request; `None`: it has none, and nothing is held.
-    fn key(&self, client: IpAddr, request: &Parts) -> Option<u64> {
+    fn key(&self, client: ClientAddress, request: &Parts) -> Option<u64> {
         let mut hasher = self.hashing.build_hasher();
         match &self.settings.by {
             KeyedBy::Address => network(client).hash(&mut hasher),
@@ -135,7 +136,7 @@ impl KeyTable {
 pub(crate) fn arrive(
     tables: &[Arc<KeyTable>],
     class: &str,
-    client: IpAddr,
+    client: ClientAddress,
     request: &Parts,
 ) -> Result<Vec<Held>, Over> {
     let mut held = Vec::new();
@@ -190,7 +191,7 @@ pub(crate) fn wait(held: &[Held]) -> Result<Vec<Waiting<'_>>, Over> {
 #[derive(Debug)]
 pub(crate) struct Connected {
     table: Arc<KeyTable>,
-    address: IpAddr,
+    address: Option<IpAddr>,
 }
 
 impl Drop for Connected {
@@ -207,7 +208,7 @@ impl Drop for Connected {
 }
 
 /// A client connects; `None`: it has as many connections as it may.
-pub(crate) fn connect(tables: &[Arc<KeyTable>], client: IpAddr) -> Option<Vec<Connected>> {
+pub(crate) fn connect(tables: &[Arc<KeyTable>], client: ClientAddress) -> Option<Vec<Connected>> {
     let mut connected = Vec::new();
     for table in tables {
         let Some(most) = table.settings.connections else {
@@ -230,14 +231,15 @@ pub(crate) fn connect(tables: &[Arc<KeyTable>], client: IpAddr) -> Option<Vec<Co
     Some(connected)
 }
 
-/// Who a client is: its address, or what of one of IPv6 is its network's.
-fn network(client: IpAddr) -> IpAddr {
-    match client.to_canonical() {
+/// Who a client is: its address, or what of one of IPv6 is its network's. Those of this machine
+/// that came over a socket of the file system are one.
+fn network(client: ClientAddress) -> Option<IpAddr> {
+    match client.ip()? {
         IpAddr::V6(address) => {
             let mask = u128::MAX << (128 - NETWORK_V6);
-            IpAddr::V6((address.to_bits() & mask).into())
+            Some(IpAddr::V6((address.to_bits() & mask).into()))
         }
-        v4 @ IpAddr::V4(_) => v4,
+        v4 @ IpAddr::V4(_) => Some(v4),
     }
 }
 
@@ -245,6 +247,10 @@ fn network(client: IpAddr) -> IpAddr {
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use super::*;
+
+    fn here(ip: &str) -> ClientAddress {
+        ClientAddress::Socket((ip.parse::<IpAddr>().unwrap(), 1).into())
+    }
 
     fn table(by: KeyedBy) -> KeyTable {
         KeyTable::new(KeySettings::new("k".to_owned(), by)).unwrap()
@@ -260,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_client_of_ipv6_has_a_network() {
-        let client = |text: &str| network(text.parse().unwrap());
+        let client = |text: &str| network(here(text));
         assert_eq!(client("2001:db8:0:1::7"), client("2001:db8:0:1:ffff::8"));
         assert_ne!(client("2001:db8:0:1::7"), client("2001:db8:0:2::7"));
         assert_eq!(client("::ffff:10.0.0.1"), client("10.0.0.1"));
@@ -269,7 +275,7 @@ mod tests {
 
     #[test]
     fn each_kind_of_key_tells_apart_what_it_says() {
-        let here: IpAddr = "10.0.0.1".parse().unwrap();
+        let here = here("10.0.0.1");
         let header = table(KeyedBy::Header("x-api-key".parse().unwrap()));
         let key = |request: &Parts| header.key(here, request);
         let (one, other) = (

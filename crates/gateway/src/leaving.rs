@@ -7,26 +7,27 @@
 use std::task::{Context, Poll};
 
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::server::TlsStream;
+
+use crate::socket::Socket;
 
 /// What a client is connected by, with or without TLS.
 pub(crate) trait ClientStream:
     AsyncRead + AsyncWrite + Leaving + Unpin + Send + 'static
 {
     /// The socket below.
-    fn socket(&self) -> &TcpStream;
+    fn socket(&self) -> &Socket;
 }
 
-impl ClientStream for TcpStream {
-    fn socket(&self) -> &TcpStream {
+impl ClientStream for Socket {
+    fn socket(&self) -> &Socket {
         self
     }
 }
 
-impl ClientStream for TlsStream<TcpStream> {
-    fn socket(&self) -> &TcpStream {
+impl ClientStream for TlsStream<Socket> {
+    fn socket(&self) -> &Socket {
         self.get_ref().0
     }
 }
@@ -40,12 +41,12 @@ pub(crate) trait Leaving {
     fn poll_left(&self, context: &mut Context<'_>) -> Poll<()>;
 }
 
-impl Leaving for TcpStream {
+impl Leaving for Socket {
     const IS_SEEN: bool = true;
 
     fn poll_left(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut first = [0];
-        match self.poll_peek(context, &mut ReadBuf::new(&mut first)) {
+        match self.poll_peek(context, &mut first) {
             Poll::Ready(Ok(0) | Err(_)) => Poll::Ready(()),
             // The next request is there: nobody can see what comes behind it.
             Poll::Ready(Ok(_)) | Poll::Pending => Poll::Pending,
@@ -54,7 +55,7 @@ impl Leaving for TcpStream {
 }
 
 /// The end stands in a record of its own, which cannot be understood without being read.
-impl Leaving for TlsStream<TcpStream> {
+impl Leaving for TlsStream<Socket> {
     const IS_SEEN: bool = false;
 
     fn poll_left(&self, _: &mut Context<'_>) -> Poll<()> {

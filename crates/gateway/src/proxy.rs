@@ -184,7 +184,7 @@ async fn admit(
             slot.is_counted_in(&live.figures[class]);
             return Ok((slot, live));
         }
-        let client = connection.client.address.ip();
+        let client = connection.client.address;
         let held = match keys::arrive(&live.keys, &live.classes[class], client, head) {
             Ok(held) => held,
             Err(over) => return Err(over_its_share(&over, &live, class, line)),

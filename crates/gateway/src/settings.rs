@@ -1,5 +1,6 @@
 //! What a gateway is told to do: the content of its file, with every default filled in.
 
+mod address;
 mod backend;
 mod key;
 
@@ -10,6 +11,7 @@ use std::time::Duration;
 use weir_metric::{CpuSet, Requirement};
 
 use crate::matching::Matcher;
+pub use address::{ListenAddress, UNIX};
 pub use backend::{BackendAddress, BackendSettings};
 pub use key::{KeySettings, KeyedBy};
 
@@ -17,13 +19,15 @@ pub use key::{KeySettings, KeyedBy};
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Where clients connect.
-    pub listen: Vec<SocketAddr>,
+    pub listen: Vec<ListenAddress>,
     /// The servers behind.
     pub backends: Vec<BackendSettings>,
     /// Where metrics, status, the live page and live changes are; `None`: nowhere.
-    pub admin: Option<SocketAddr>,
+    pub admin: Option<ListenAddress>,
     /// What a caller of the admin port has to show.
     pub admin_token: Option<String>,
+    /// What a caller has to show who may look at everything and change nothing.
+    pub admin_read_token: Option<String>,
     /// Threads that forward; `None`: one for each CPU that the process may use.
     pub threads: Option<u32>,
     /// Client connections open at once; `None`: what the limit on open files leaves room for.
@@ -285,12 +289,13 @@ impl Default for Health {
 
 impl Settings {
     /// A gateway on these addresses with every default and no limit.
-    pub fn new(listen: SocketAddr, backends: Vec<BackendSettings>) -> Self {
+    pub fn new(listen: ListenAddress, backends: Vec<BackendSettings>) -> Self {
         Self {
             listen: vec![listen],
             backends,
-            admin: Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0)),
+            admin: Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0).into()),
             admin_token: None,
+            admin_read_token: None,
             threads: None,
             max_connections: None,
             access_log: None,

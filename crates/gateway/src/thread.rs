@@ -1,13 +1,11 @@
 //! The threads that forward: each has a runtime of its own, and connections stay with the thread
 //! that took them.
 
-use std::net::TcpListener as StdListener;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
@@ -16,6 +14,7 @@ use crate::error::GatewayError;
 use crate::gatehouse::{Shared, drained};
 use crate::health::look_after_backends;
 use crate::keys::connect;
+use crate::listening::{Listener, Listening};
 
 /// How long nothing is accepted when the system has no room for another connection.
 const NO_ROOM_PAUSE: Duration = Duration::from_millis(20);
@@ -25,15 +24,18 @@ const TIDY_EVERY: Duration = Duration::from_secs(1);
 /// Starts thread number `number`; it ends when all its connections have, after the gateway drains.
 pub(crate) fn start(
     number: usize,
-    listeners: &[StdListener],
+    listeners: &[Listening],
     shared: &Arc<Shared>,
 ) -> Result<JoinHandle<()>, GatewayError> {
-    let listeners: Result<Vec<_>, _> = listeners.iter().map(StdListener::try_clone).collect();
-    let listeners = listeners.map_err(GatewayError::Thread)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(GatewayError::Thread)?;
+    let listeners: Result<Vec<_>, _> = {
+        let _inside = runtime.enter();
+        listeners.iter().map(Listening::watch).collect()
+    };
+    let listeners = listeners.map_err(GatewayError::Thread)?;
     let shared = Arc::clone(shared);
     thread::Builder::new()
         .name(format!("weir-gate-{number}"))
@@ -41,10 +43,8 @@ pub(crate) fn start(
         .map_err(GatewayError::Thread)
 }
 
-async fn run(number: usize, listeners: Vec<StdListener>, shared: Arc<Shared>) {
+async fn run(number: usize, listeners: Vec<Listener>, shared: Arc<Shared>) {
     for listener in listeners {
-        // It was bound, and is only registered here.
-        let listener = TcpListener::from_std(listener).expect("a listening socket can be watched");
         tokio::spawn(accept(number, listener, Arc::clone(&shared)));
     }
     tokio::spawn(tidy(number, Arc::clone(&shared)));
@@ -60,7 +60,7 @@ async fn run(number: usize, listeners: Vec<StdListener>, shared: Arc<Shared>) {
 }
 
 /// Takes connections until the gateway drains.
-async fn accept(number: usize, listener: TcpListener, shared: Arc<Shared>) {
+async fn accept(number: usize, listener: Listener, shared: Arc<Shared>) {
     let mut drains = shared.drains.clone();
     tokio::select! {
         () = accept_all(number, &listener, &shared) => {}
@@ -68,14 +68,14 @@ async fn accept(number: usize, listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-async fn accept_all(number: usize, listener: &TcpListener, shared: &Arc<Shared>) {
+async fn accept_all(number: usize, listener: &Listener, shared: &Arc<Shared>) {
     loop {
         // Without room, clients wait in the kernel's backlog.
         let room = Semaphore::acquire_owned(Arc::clone(&shared.room)).await;
         let room = room.expect("the semaphore is never closed");
         if let Ok((stream, address)) = listener.accept().await {
             shared.counts.connections.fetch_add(1, Ordering::Relaxed);
-            let Some(connected) = connect(&shared.current.get().keys, address.ip()) else {
+            let Some(connected) = connect(&shared.current.get().keys, address) else {
                 continue;
             };
             let shared = Arc::clone(shared);

@@ -1,39 +1,64 @@
 //! Who may use the admin port.
 //!
 //! On loopback without a token everybody on the machine may, and that includes the user's browser,
-//! which any page can tell to send requests: hence the rules for `Host` and `Origin`.
+//! which any page can tell to send requests: hence the rules for `Host` and `Origin`. No browser
+//! reaches a socket of the file system, whose rights say who may.
 
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, ORIGIN};
 use http::{Method, Request, StatusCode};
 use weir_exchange::is_named_by_address;
 
-/// Whether a request is answered; else why not.
-pub(super) fn check<B>(
-    request: &Request<B>,
-    token: Option<&str>,
-) -> Result<(), (StatusCode, &'static str)> {
-    match token {
-        // The page has no figures in it, and asks for the token itself.
-        Some(token) if !shows(request, token) && !is_for_page(request) => {
+/// Who may use it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rule<'a> {
+    /// What is to be shown by whoever does anything.
+    pub(super) token: Option<&'a str>,
+    /// What is to be shown by whoever only looks.
+    pub(super) read_token: Option<&'a str>,
+    /// Whether the caller came over a socket of the file system.
+    pub(super) is_local: bool,
+}
+
+impl Rule<'_> {
+    /// Whether a request is answered; else why not.
+    pub(super) fn check<B>(self, request: &Request<B>) -> Result<(), (StatusCode, &'static str)> {
+        match self.token {
+            // The page has no figures in it, and asks for the token itself.
+            Some(token) if !shows(request, token) && !is_for_page(request) => {
+                self.check_reader(request)?;
+            }
+            None if !self.is_local && !is_for_this_machine(request.headers()) => {
+                return Err((
+                    StatusCode::FORBIDDEN,
+                    "call the admin port by its address or as localhost: another name may be a page's trick",
+                ));
+            }
+            // Whoever knows the token is not led here by a page.
+            Some(_) | None => {}
+        }
+        if request.method() == Method::POST {
+            return check_change(request.headers());
+        }
+        Ok(())
+    }
+
+    fn check_reader<B>(self, request: &Request<B>) -> Result<(), (StatusCode, &'static str)> {
+        let is_reader = self.read_token.is_some_and(|token| shows(request, token));
+        if !is_reader {
             return Err((
                 StatusCode::UNAUTHORIZED,
                 "show the token of the gateway's file: Authorization: Bearer TOKEN. In a URL it would stand in logs and \
                  in histories; the page asks for it",
             ));
         }
-        None if !is_for_this_machine(request.headers()) => {
-            return Err((
-                StatusCode::FORBIDDEN,
-                "call the admin port by its address or as localhost: another name may be a page's trick",
-            ));
+        if request.method() == Method::GET {
+            return Ok(());
         }
-        // Whoever knows the token is not led here by a page.
-        Some(_) | None => {}
+        Err((
+            StatusCode::FORBIDDEN,
+            "this token may look and not change anything: `admin-token` may",
+        ))
     }
-    if request.method() == Method::POST {
-        return check_change(request.headers());
-    }
-    Ok(())
 }
 
 fn is_for_page<B>(request: &Request<B>) -> bool {
@@ -97,13 +122,21 @@ fn check_change(headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
 mod tests {
     use super::*;
 
+    const READ: &str = "fedcba9876543210";
+
     fn told(method: &str, uri: &str, fields: &[(&str, &str)], token: Option<&str>) -> u16 {
         let mut builder = Request::builder().method(method).uri(uri);
         for (name, value) in fields {
             builder = builder.header(*name, *value);
         }
         let request = builder.body(()).unwrap();
-        check(&request, token).map_or_else(|(status, _)| status.as_u16(), |()| 200)
+        let rule = Rule {
+            token,
+            read_token: token.map(|_| READ),
+            is_local: false,
+        };
+        rule.check(&request)
+            .map_or_else(|(status, _)| status.as_u16(), |()| 200)
     }
 
     #[test]
@@ -163,5 +196,37 @@ mod tests {
                 "{uri} {fields:?}"
             );
         }
+    }
+
+    #[test]
+    fn who_may_look_may_not_change() {
+        let token = Some("0123456789abcdef");
+        let json = ("content-type", "application/json");
+        for (method, shown, expected) in [
+            ("GET", READ, 200),
+            ("POST", READ, 403),
+            ("GET", "0123456789abcdef", 200),
+            ("POST", "0123456789abcdef", 200),
+            ("GET", "fedcba9876543211", 401),
+        ] {
+            let shown = format!("Bearer {shown}");
+            let fields = [json, ("authorization", &shown)];
+            assert_eq!(
+                told(method, "/status", &fields, token),
+                expected,
+                "{method} {shown}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_socket_of_the_file_system_needs_no_host() {
+        let rule = Rule {
+            token: None,
+            read_token: None,
+            is_local: true,
+        };
+        let request = Request::builder().uri("/status").header("host", "gate");
+        assert_eq!(rule.check(&request.body(()).unwrap()), Ok(()));
     }
 }

@@ -54,11 +54,11 @@ fn a_crash_stops_no_traffic() {
     );
     let gateway = Gateway::start(Settings::parse(&text).unwrap(), String::new()).unwrap();
     let control = Arc::clone(gateway.control());
-    let front = gateway.addresses().listen[0];
+    let front = gateway.addresses().listen[0].tcp().unwrap();
     assert!(ask(front, "/").contains("from the backend"));
-    let listener = StdListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let admin = listener.local_addr().unwrap();
+    let anywhere: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let listener = Listening::open(&anywhere.into(), 0o600).unwrap();
+    let admin = listener.address().and_then(|at| at.tcp()).unwrap();
     let (ends, ended) = watch::channel(false);
     let side = thread::spawn({
         let control = Arc::clone(&control);

@@ -8,7 +8,7 @@ use toml::Spanned;
 use weir_userfile::{Section, hint};
 
 use super::quantity::{bytes, time};
-use crate::settings::{Forwarded, RequestLimits, Timeouts, TlsFiles};
+use crate::settings::{Forwarded, ListenAddress, RequestLimits, Timeouts, TlsFiles, UNIX};
 
 const ADMIN_PORT: u16 = 8082;
 const THREADS_MAX: u32 = 256;
@@ -26,12 +26,21 @@ const HOUR: Duration = Duration::from_secs(3600);
 const MILLISECOND: Duration = Duration::from_millis(1);
 /// A token that can be guessed is none.
 const TOKEN_LENGTH_MIN: usize = 16;
+/// The kernel has room for no more in the address of a socket, with a zero at its end.
+const PATH_LENGTH_MAX: usize = 107;
+
+/// Where operators connect, and what they have to show.
+#[derive(Default)]
+pub(super) struct Admin {
+    pub(super) address: Option<ListenAddress>,
+    pub(super) token: Option<String>,
+    pub(super) read_token: Option<String>,
+}
 
 /// What of the file stands in front.
 pub(super) struct Front {
-    pub(super) listen: Option<Vec<SocketAddr>>,
-    pub(super) admin: Option<SocketAddr>,
-    pub(super) admin_token: Option<String>,
+    pub(super) listen: Option<Vec<ListenAddress>>,
+    pub(super) admin: Admin,
     pub(super) threads: Option<u32>,
     pub(super) max_connections: Option<u32>,
     pub(super) access_log: Option<PathBuf>,
@@ -44,11 +53,9 @@ pub(super) struct Front {
 }
 
 pub(super) fn read(root: &Section<'_>) -> Front {
-    let (admin, admin_token) = admin(root);
     Front {
         listen: listen(root),
-        admin,
-        admin_token,
+        admin: admin(root),
         threads: root
             .whole("threads", 1..=THREADS_MAX)
             .map(Spanned::into_inner),
@@ -79,7 +86,7 @@ fn monitor(root: &Section<'_>) -> Option<String> {
     None
 }
 
-fn listen(root: &Section<'_>) -> Option<Vec<SocketAddr>> {
+fn listen(root: &Section<'_>) -> Option<Vec<ListenAddress>> {
     let Some(value) = root.value("listen") else {
         root.missing("listen", "listen = \"127.0.0.1:8081\"");
         return None;
@@ -96,17 +103,20 @@ fn listen(root: &Section<'_>) -> Option<Vec<SocketAddr>> {
             "write `listen = \"127.0.0.1:8081\"`",
         );
     }
-    let addresses: Vec<SocketAddr> = texts
+    let addresses: Vec<ListenAddress> = texts
         .iter()
         .filter_map(|text| address(root, "listen", text))
         .collect();
     (!addresses.is_empty()).then_some(addresses)
 }
 
-fn address(root: &Section<'_>, key: &str, text: &Spanned<String>) -> Option<SocketAddr> {
+fn address(root: &Section<'_>, key: &str, text: &Spanned<String>) -> Option<ListenAddress> {
     let typed = text.get_ref();
+    if let Some(path) = typed.strip_prefix(UNIX) {
+        return unix(root, text, path);
+    }
     if let Ok(address) = typed.parse() {
-        return Some(address);
+        return Some(ListenAddress::Tcp(address));
     }
     let port = typed.rsplit(':').next().unwrap_or_default();
     let help = match port.parse::<u16>() {
@@ -123,43 +133,80 @@ fn address(root: &Section<'_>, key: &str, text: &Spanned<String>) -> Option<Sock
     None
 }
 
-fn admin(root: &Section<'_>) -> (Option<SocketAddr>, Option<String>) {
-    let token = root.text("admin-token");
+fn unix(root: &Section<'_>, text: &Spanned<String>, path: &str) -> Option<ListenAddress> {
+    let why = if path.starts_with('/') {
+        let is_long = path.len() > PATH_LENGTH_MAX;
+        is_long.then(|| format!("is longer than {PATH_LENGTH_MAX} bytes"))
+    } else {
+        Some("does not begin with /".to_owned())
+    };
+    let Some(why) = why else {
+        return Some(ListenAddress::Unix(path.into()));
+    };
+    root.problems().add_with_help(
+        text.span(),
+        format!("the path of `{}` {why}", text.get_ref()),
+        format!("write a whole path, such as `{UNIX}/run/weir-gate/gate.sock`"),
+    );
+    None
+}
+
+/// What a caller of the admin port shows.
+fn token(root: &Section<'_>, key: &'static str) -> Option<String> {
+    let token = root.text(key);
     if let Some(token) = &token
         && (token.get_ref().len() < TOKEN_LENGTH_MIN
             || !token.get_ref().bytes().all(|byte| byte.is_ascii_graphic()))
     {
         root.problems().add_with_help(
             token.span(),
-            format!("`admin-token` needs {TOKEN_LENGTH_MIN} or more letters, digits and signs, without blanks"),
+            format!(
+                "`{key}` needs {TOKEN_LENGTH_MIN} or more letters, digits and signs, without blanks"
+            ),
             "make one with `openssl rand -hex 16`",
         );
     }
-    let token_text = token.map(Spanned::into_inner);
-    let Some(value) = root.value("admin") else {
-        return (
-            Some(SocketAddr::from(([127, 0, 0, 1], ADMIN_PORT))),
-            token_text,
+    token.map(Spanned::into_inner)
+}
+
+fn admin(root: &Section<'_>) -> Admin {
+    let (token, read_token) = (token(root, "admin-token"), token(root, "admin-read-token"));
+    if let (None, Some(_), Some(key)) = (&token, &read_token, root.value("admin-read-token")) {
+        root.problems().add_with_help(
+            key.span(),
+            "`admin-read-token` without `admin-token`: nobody could change anything",
+            "ask for a token of those who change limits, too: `admin-token = \"…\"`",
         );
+    }
+    Admin {
+        address: admin_address(root, token.is_some()),
+        token,
+        read_token,
+    }
+}
+
+fn admin_address(root: &Section<'_>, has_token: bool) -> Option<ListenAddress> {
+    let Some(value) = root.value("admin") else {
+        let default = SocketAddr::from(([127, 0, 0, 1], ADMIN_PORT));
+        return Some(default.into());
     };
     if value.get_ref().as_bool() == Some(false) {
-        return (None, token_text);
+        return None;
     }
-    let Some(text) = root.text("admin") else {
-        return (None, token_text);
-    };
+    let text = root.text("admin")?;
     let admin = address(root, "admin", &text);
-    if admin.is_some_and(|admin| !admin.ip().is_loopback()) && token_text.is_none() {
+    let tcp = admin.as_ref().and_then(ListenAddress::tcp);
+    if tcp.is_some_and(|tcp| !tcp.ip().is_loopback()) && !has_token {
         root.problems().add_with_help(
             text.span(),
             format!(
                 "`admin` is `{}`: whoever reaches it could change the limits",
                 text.get_ref()
             ),
-            "listen on 127.0.0.1, or ask for a token: `admin-token = \"…\"` (make one with `openssl rand -hex 16`)",
+            "listen on 127.0.0.1 or on a path (`unix:/run/weir-gate/admin.sock`), or ask for a token: `admin-token = \"…\"` (make one with `openssl rand -hex 16`)",
         );
     }
-    (admin, token_text)
+    admin
 }
 
 fn forwarded(root: &Section<'_>) -> Forwarded {

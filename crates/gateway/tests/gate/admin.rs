@@ -6,10 +6,10 @@ use weir_gateway::{GateFile, Gateway, Reload};
 
 use crate::client::{Answer, Client};
 use crate::recorder::Recorder;
-use crate::support::{file, front, gate, holding, in_flight, stands, status};
+use crate::support::{admin, file, front, gate, holding, in_flight, stands, status};
 
 fn ask(gate: &Gateway, request: &str) -> Answer {
-    let admin: SocketAddr = gate.addresses().admin.unwrap();
+    let admin: SocketAddr = admin(gate);
     Client::with(admin, request).answer()
 }
 

@@ -2,6 +2,9 @@
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
 /// A machine that is busy may take its time; a test that hangs may not.
@@ -33,7 +36,15 @@ impl Answer {
 
 impl Client {
     pub(crate) fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).unwrap();
+        Self::over(TcpStream::connect(address).unwrap())
+    }
+
+    /// Over a socket of the file system; reading and writing is the same for both.
+    pub(crate) fn connect_to_path(path: &Path) -> Self {
+        Self::over(OwnedFd::from(UnixStream::connect(path).unwrap()).into())
+    }
+
+    fn over(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
         Self {

@@ -12,7 +12,7 @@ use weir_gateway::{CpuStatus, Gateway, GatewayError};
 
 use crate::client::Client;
 use crate::recorder::{Recorder, ok};
-use crate::support::{front, gate, gate_to, settings, stands, status, until};
+use crate::support::{admin, front, gate, gate_to, settings, stands, status, until};
 
 /// This test program once more, as a server of its own that answers and computes; it ends with this
 /// value.
@@ -195,7 +195,7 @@ fn a_page_of_metrics_is_read() {
     until("it is read", || cpu(&gate).busy == Some(0.75));
     assert_eq!(cpu(&gate).from, Some(from.clone()));
     assert_eq!(exporter.targets().first().unwrap(), "/metrics");
-    let admin = gate.addresses().admin.unwrap();
+    let admin = admin(&gate);
     let metrics = Client::connect(admin).get_of("127.0.0.1", "/metrics").body;
     for line in [
         &format!("weir_gate_backend_cpu_busy_ratio{{from=\"{from}\"}} 0.75"),

@@ -12,7 +12,7 @@ use weir_gateway::{Gateway, KeyStatus};
 
 use crate::client::{Answer, Client};
 use crate::recorder::{Recorder, ok, send};
-use crate::support::{front, gate, holding, in_flight, settings, stands, status, until};
+use crate::support::{admin, front, gate, holding, in_flight, settings, stands, status, until};
 
 fn key(gate: &Gateway) -> KeyStatus {
     status(gate).keys.first().unwrap().clone()
@@ -54,7 +54,7 @@ fn a_rate_is_each_clients_own() {
     assert_eq!((key.refused.rate, key.refused.concurrency), (2, 0));
     let other = &status(&gate).classes[0];
     assert_eq!(other.codes[&429], 2);
-    let admin = gate.addresses().admin.unwrap();
+    let admin = admin(&gate);
     let metrics = Client::connect(admin).get_of("127.0.0.1", "/metrics").body;
     let told = "weir_gate_key_refused_total{key=\"customer\",why=\"rate\"} 2";
     assert!(metrics.lines().any(|line| line == told), "{metrics}");

@@ -12,6 +12,7 @@ mod holding;
 mod http2;
 mod keys;
 mod passing;
+mod paths;
 mod recorder;
 mod resting;
 mod secure;

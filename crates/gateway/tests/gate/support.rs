@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weir_gateway::{Gateway, Settings, Status};
+use weir_gateway::{Gateway, ListenAddress, Settings, Status};
 
 use crate::client::Client;
 use crate::recorder::{Recorder, ok};
@@ -50,12 +50,18 @@ pub(crate) fn in_flight(gate: &Gateway, target: &str) -> Client {
 
 /// Where clients connect.
 pub(crate) fn front(gate: &Gateway) -> SocketAddr {
-    gate.addresses().listen[0]
+    gate.addresses().listen[0].tcp().unwrap()
+}
+
+/// Where operators connect.
+pub(crate) fn admin(gate: &Gateway) -> SocketAddr {
+    let admin = gate.addresses().admin.as_ref();
+    admin.and_then(ListenAddress::tcp).unwrap()
 }
 
 /// How the gateway says that it stands.
 pub(crate) fn status(gate: &Gateway) -> Status {
-    let answer = Client::connect(gate.addresses().admin.unwrap()).get_of("127.0.0.1", "/status");
+    let answer = Client::connect(admin(gate)).get_of("127.0.0.1", "/status");
     assert_eq!(answer.status, 200, "{}", answer.body);
     serde_json::from_str(&answer.body).unwrap()
 }

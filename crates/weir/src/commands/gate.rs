@@ -98,7 +98,7 @@ fn hold(file: &Path, arguments: &GateArguments) -> Result<u8, ExpectedError> {
     let addresses = gateway.addresses();
     output::json_line(&Ready {
         listen: addresses.listen.iter().map(ToString::to_string).collect(),
-        admin: addresses.admin.map(|admin| admin.to_string()),
+        admin: addresses.admin.as_ref().map(ToString::to_string),
     });
     service::tell(&service::ready());
     let (sender, told) = mpsc::channel();
@@ -223,7 +223,8 @@ fn failed(file: &Path, error: &GatewayError) -> ExpectedError {
         | GatewayError::CpuElsewhere { .. }
         | GatewayError::Fixed(_) => ExpectedError::Input(says),
         GatewayError::Listen { address, source } => {
-            let holder = taken_port::holder(*address, source);
+            let tcp = address.tcp();
+            let holder = tcp.map_or_else(String::new, |tcp| taken_port::holder(tcp, source));
             ExpectedError::Environment(format!("{says}{holder}"))
         }
         _ => ExpectedError::Environment(says),

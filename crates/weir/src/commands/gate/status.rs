@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::Value;
 use weir_exchange::{Exchange, MetricsUrl};
-use weir_gateway::Status;
+use weir_gateway::{Status, UNIX};
 use weir_record::failed_to;
 
 use crate::error::ExpectedError;
@@ -21,7 +21,7 @@ const WITHIN: Duration = Duration::from_secs(5);
 /// connections. Counts are since the gateway's start.
 #[derive(Debug, Args)]
 pub(crate) struct StatusArguments {
-    /// The gateway's admin port.
+    /// The gateway's admin port, or `unix:` and the path of its socket.
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8082")]
     admin: String,
     /// The token of the gateway's file, if it asks for one.
@@ -72,11 +72,7 @@ fn one_line(typed: &str) -> Result<String, String> {
 }
 
 fn ask(arguments: &StatusArguments) -> Result<Vec<u8>, ExpectedError> {
-    let base = arguments.admin.trim_end_matches('/');
-    let url: MetricsUrl = format!("{base}/status")
-        .parse()
-        .map_err(|error| ExpectedError::Input(failed_to(&error)))?;
-    let mut exchange = Exchange::new(url.address());
+    let (mut exchange, url) = gateway(&arguments.admin)?;
     let deadline = Instant::now() + WITHIN;
     let request = match &arguments.token {
         Some(token) => url.get_with_token(token),
@@ -91,6 +87,23 @@ fn ask(arguments: &StatusArguments) -> Result<Vec<u8>, ExpectedError> {
         ))
     })?;
     Ok(answer.clone())
+}
+
+/// The gateway at an address or a path, and where its status is.
+fn gateway(admin: &str) -> Result<(Exchange, MetricsUrl), ExpectedError> {
+    let path = admin.strip_prefix(UNIX).map(Path::new);
+    // Over a path nobody asks for the host.
+    let base = path.map_or(admin.trim_end_matches('/'), |_| "http://127.0.0.1");
+    let url: MetricsUrl = format!("{base}/status")
+        .parse()
+        .map_err(|error| ExpectedError::Input(failed_to(&error)))?;
+    let exchange = match path {
+        None => Exchange::new(url.address()),
+        Some(path) => Exchange::at_path(path).map_err(|error| {
+            ExpectedError::Input(format!("{admin}: no path of a socket: {error}"))
+        })?,
+    };
+    Ok((exchange, url))
 }
 
 fn read(answer: &[u8], arguments: &StatusArguments) -> Result<Status, ExpectedError> {
