@@ -158,6 +158,9 @@ struct Facts {
     /// When the head of the request was complete.
     time: String,
     client: String,
+    /// The proxy that has told of the client.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proxy: Option<String>,
     method: String,
     target: String,
     protocol: String,
@@ -198,6 +201,7 @@ impl Line {
             facts: Facts {
                 time: jiff::Timestamp::now().to_string(),
                 client: client.to_string(),
+                proxy: None,
                 method: request.method.to_string(),
                 target,
                 protocol: format!("{:?}", request.version),
@@ -212,6 +216,12 @@ impl Line {
                 end: None,
             },
         })
+    }
+
+    /// It is not for who has connected, but for this one.
+    pub(crate) fn is_for(&mut self, client: ClientAddress) {
+        let proxy = std::mem::replace(&mut self.facts.client, client.to_string());
+        self.facts.proxy = Some(proxy);
     }
 
     /// The class is known.

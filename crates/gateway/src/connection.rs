@@ -22,10 +22,12 @@ use tokio::time::{Instant, sleep};
 use crate::body::ResponseBody;
 use crate::client::ClientAddress;
 use crate::forwarded::Client;
-use crate::gatehouse::{Shared, drained};
+use crate::gatehouse::{Counted, Shared, drained};
+use crate::keys::connect;
 use crate::leaving::ClientStream;
 use crate::live::Live;
 use crate::proxy::{Answering, answer};
+use crate::proxy_protocol;
 use crate::settings::RequestLimits;
 use crate::socket::Socket;
 use crate::stream::Streams;
@@ -85,13 +87,52 @@ pub(crate) async fn serve(
     thread: usize,
 ) {
     stream.without_delay();
+    let proxies = &shared.current.get().settings.proxies;
+    if proxies.proxy_protocol && proxies.trusts(address.ip()) {
+        return Box::pin(serve_for_another(stream, address, shared, thread)).await;
+    }
+    serve_client(stream, Client::new(address, false), shared, thread).await;
+}
+
+/// Serves a client for which a trusted proxy has connected.
+async fn serve_for_another(
+    mut stream: Socket,
+    proxy: ClientAddress,
+    shared: Arc<Shared>,
+    thread: usize,
+) {
+    let live = shared.current.get();
+    let within = live.settings.timeouts.head;
+    let declared = tokio::time::timeout(within, proxy_protocol::read(&mut stream)).await;
+    let declared = match declared {
+        Ok(Ok(Some(declared))) => declared,
+        Ok(Ok(None)) => return,
+        Ok(Err(_)) | Err(_) => {
+            shared.counts.malformed.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+    };
+    let address = declared.client.unwrap_or(proxy);
+    let is_client = !live.settings.proxies.trusts(address.ip());
+    let connected = is_client.then(|| connect(&live.keys, address));
+    if matches!(connected, Some(None)) {
+        return;
+    }
+    let client = Client::new(address, declared.is_secure);
+    serve_client(stream, client, shared, thread).await;
+    drop(connected);
+}
+
+/// Serves a client that is known.
+async fn serve_client(stream: Socket, client: Client, shared: Arc<Shared>, thread: usize) {
     if shared.tls.is_some() {
-        return Box::pin(serve_securely(stream, address, shared, thread)).await;
+        let client = Client::new(client.address, true);
+        return Box::pin(serve_securely(stream, client, shared, thread)).await;
     }
     let Some(is_http2) = begins(&stream, &shared).await else {
         return;
     };
-    let answers = Answers::new(shared, Client::new(address, false), thread);
+    let answers = Answers::new(shared, client, thread);
     if is_http2 {
         Box::pin(speak_http2(stream, answers)).await;
     } else {
@@ -99,12 +140,7 @@ pub(crate) async fn serve(
     }
 }
 
-async fn serve_securely(
-    stream: Socket,
-    address: ClientAddress,
-    shared: Arc<Shared>,
-    thread: usize,
-) {
+async fn serve_securely(stream: Socket, client: Client, shared: Arc<Shared>, thread: usize) {
     let within = shared.current.get().settings.timeouts.head;
     let Some(tls) = &shared.tls else {
         return;
@@ -114,7 +150,7 @@ async fn serve_securely(
         return;
     };
     let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-    let answers = Answers::new(shared, Client::new(address, true), thread);
+    let answers = Answers::new(shared, client, thread);
     if is_http2 {
         speak_http2(stream, answers).await;
     } else {
@@ -195,7 +231,7 @@ async fn speak_http1<S: ClientStream>(stream: S, answers: Answers) {
         let Some(ends) = ends else {
             continue;
         };
-        let _resting = Resting::new(&answers.0.shared);
+        let _resting = Counted::new(&answers.0.shared.counts.resting);
         let socket = watched.stream().inner().socket();
         tokio::select! {
             some = tokio::time::timeout_at(ends, socket.readable()) => {
@@ -209,22 +245,6 @@ async fn speak_http1<S: ClientStream>(stream: S, answers: Answers) {
                 return;
             }
         }
-    }
-}
-
-/// Counts a connection that rests, until this is dropped.
-struct Resting<'a>(&'a AtomicUsize);
-
-impl<'a> Resting<'a> {
-    fn new(shared: &'a Shared) -> Self {
-        shared.counts.resting.fetch_add(1, Ordering::Relaxed);
-        Self(&shared.counts.resting)
-    }
-}
-
-impl Drop for Resting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

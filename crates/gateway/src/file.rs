@@ -6,6 +6,7 @@ mod cpu_from;
 mod front;
 mod key;
 mod limit;
+mod proxies;
 mod quantity;
 
 use std::ops::Range;
@@ -58,6 +59,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
         root.know(&["schema"]);
     }
     let front = front::read(root);
+    let proxies = proxies::read(root);
     let backends = backends::read(root);
     let health = backends::health(root);
     let limit = limit::read(root);
@@ -77,6 +79,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
         hand_over: front.hand_over,
         monitor: front.monitor,
         forwarded: front.forwarded,
+        proxies,
         tls: front.tls,
         limit,
         classes,

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use bytes::Bytes;
 use http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue};
 
-use crate::client::ClientAddress;
+use crate::client::{ClientAddress, Named};
 use crate::settings::Forwarded;
 
 const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -48,8 +48,15 @@ impl Client {
         }
     }
 
-    /// Tells about this client in a request's fields.
-    pub(crate) fn tell(&self, headers: &mut HeaderMap, host: Option<&HeaderValue>, how: Forwarded) {
+    /// Tells about this client in a request's fields; `named` is for whom it has passed the request
+    /// on, if it is a trusted proxy.
+    pub(crate) fn tell(
+        &self,
+        headers: &mut HeaderMap,
+        host: Option<&HeaderValue>,
+        how: Forwarded,
+        named: Option<&Named>,
+    ) {
         match how {
             Forwarded::Off => {}
             Forwarded::Replace => {
@@ -57,6 +64,9 @@ impl Client {
                 headers.insert(FOR, self.address_text.clone());
                 headers.insert(PROTO, HeaderValue::from_static(scheme(self.is_secure)));
                 headers.insert(FORWARDED, self.forwarded(host));
+                if let Some(named) = named {
+                    tell_named(headers, named);
+                }
                 if let Some(host) = host {
                     headers.insert(HOST, host.clone());
                 }
@@ -87,6 +97,25 @@ impl Client {
         let quote = if is_token { "" } else { "\"" };
         let told = [&self.begin, ";host=", quote, host, quote].concat();
         HeaderValue::from_maybe_shared(Bytes::from(told)).expect(VISIBLE)
+    }
+}
+
+/// Tells of whom trusted proxies have told, before what this gateway has seen.
+fn tell_named(headers: &mut HeaderMap, named: &Named) {
+    let way: Vec<String> = named.way.iter().map(ToString::to_string).collect();
+    let nodes: Vec<String> = named
+        .way
+        .iter()
+        .map(|ip| format!("for={}", node(Some(*ip))))
+        .collect();
+    for (name, way) in [(FOR, way), (FORWARDED, nodes)] {
+        if let Some(own) = headers.remove(&name).filter(|_| !way.is_empty()) {
+            headers.insert(&name, text(&way.join(", ")));
+            extend(headers, &name, &own);
+        }
+    }
+    if let Some(is_secure) = named.is_secure {
+        headers.insert(PROTO, HeaderValue::from_static(scheme(is_secure)));
     }
 }
 
@@ -154,6 +183,15 @@ mod tests {
     use super::*;
 
     fn told(how: Forwarded, client: &str, host: &'static str) -> Vec<String> {
+        told_of(how, client, host, None)
+    }
+
+    fn told_of(
+        how: Forwarded,
+        client: &str,
+        host: &'static str,
+        named: Option<&Named>,
+    ) -> Vec<String> {
         let mut headers = HeaderMap::new();
         for (name, value) in [
             ("x-forwarded-for", "10.0.0.1"),
@@ -166,7 +204,12 @@ mod tests {
         }
         let address = ClientAddress::Socket(client.parse().unwrap());
         let client = Client::new(address, false);
-        client.tell(&mut headers, Some(&HeaderValue::from_static(host)), how);
+        client.tell(
+            &mut headers,
+            Some(&HeaderValue::from_static(host)),
+            how,
+            named,
+        );
         let mut lines: Vec<String> = headers
             .iter()
             .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
@@ -200,6 +243,26 @@ mod tests {
             [
                 "forwarded: for=10.0.0.1, for=192.0.2.7;proto=http;host=a",
                 "x-forwarded-for: 10.0.0.1, 10.0.0.2, 192.0.2.7",
+                "x-forwarded-host: a",
+                "x-forwarded-proto: https",
+                "x-plan: gold",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_trusted_proxies_have_told_stays() {
+        let named = Named {
+            way: ["2001:db8::7", "10.0.0.9"]
+                .map(|ip| ip.parse().unwrap())
+                .into(),
+            is_secure: Some(true),
+        };
+        assert_eq!(
+            told_of(Forwarded::Replace, "10.0.0.1:1", "a", Some(&named)),
+            [
+                "forwarded: for=\"[2001:db8::7]\", for=10.0.0.9, for=10.0.0.1;proto=http;host=a",
+                "x-forwarded-for: 2001:db8::7, 10.0.0.9, 10.0.0.1",
                 "x-forwarded-host: a",
                 "x-forwarded-proto: https",
                 "x-plan: gold",

@@ -1,7 +1,7 @@
 //! What all threads of a gateway share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use tokio::sync::{Semaphore, watch};
@@ -40,11 +40,30 @@ pub(crate) async fn drained(drains: &mut watch::Receiver<bool>) {
     let _ = drains.wait_for(|drains| *drains).await;
 }
 
+/// Counts one more, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    pub(crate) fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// What happened in front of the admission, counted since the gateway began.
 #[derive(Debug, Default)]
 pub(crate) struct FrontCounts {
     /// Connections accepted.
     pub(crate) connections: AtomicU64,
+    /// Of the room for connections, what is taken for the next ones that come.
+    pub(crate) accepting: AtomicUsize,
     /// Connections that rest now.
     pub(crate) resting: AtomicUsize,
     /// Connections that could not be accepted, for want of open files as a rule.

@@ -75,6 +75,7 @@ mod open_files;
 mod pace;
 mod patience;
 mod proxy;
+mod proxy_protocol;
 mod refuse;
 mod routes;
 mod rules;
@@ -97,7 +98,7 @@ pub use matching::{Matcher, Named};
 pub use settings::{
     AbandonedWork, AdaptiveSettings, BackendAddress, BackendSettings, ClassSettings, CpuFrom,
     Forwarded, Health, KeySettings, KeyedBy, LimitSettings, ListenAddress, OTHER_CLASS,
-    RequestLimits, Settings, Timeouts, TlsFiles, UNIX,
+    RequestLimits, Settings, Timeouts, TlsFiles, TrustedProxies, UNIX,
 };
 pub use status::{
     BackendStatus, ClassStatus, ClassTimes, ConnectionStatus, CpuStatus, KeyRefused, KeyStatus,

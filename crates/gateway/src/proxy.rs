@@ -20,6 +20,7 @@ use weir_limit::Kind;
 use crate::access_log::Line;
 use crate::alone::{Answered, Stand};
 use crate::body::{RequestBody, ResponseBody};
+use crate::client::{ClientAddress, Named};
 use crate::connection::Connection;
 use crate::ending::Ending;
 use crate::flow::{Entry, Slot};
@@ -61,6 +62,11 @@ pub(crate) fn answer(
         .log
         .as_ref()
         .map(|log| Line::new(log, connection.client.address, &head));
+    let from = connection.client.address;
+    let named = Named::find(&head.headers, from, &live.settings.proxies);
+    if let (Some(line), Some(client)) = (&mut line, named.as_ref().and_then(|it| it.address())) {
+        line.is_for(client);
+    }
     let host = match vet(&head, &live.settings.request) {
         Ok(host) => host,
         Err(unfit) => {
@@ -82,7 +88,9 @@ pub(crate) fn answer(
         return Box::pin(ready(Ok(response)));
     }
     Box::pin(async move {
-        let (slot, live) = match admit(&connection, live, &head, &mut line).await {
+        let client = named.as_ref().and_then(|named| named.address());
+        let client = client.unwrap_or(from);
+        let (slot, live) = match admit(&connection, live, client, &head, &mut line).await {
             Ok(admitted) => admitted,
             Err(refused) => return Ok(*refused),
         };
@@ -93,6 +101,7 @@ pub(crate) fn answer(
             ending: Ending::new(slot, line, running, stand.clone()),
             head,
             host,
+            named,
             switching,
         };
         let shared = Arc::clone(&connection.shared);
@@ -106,6 +115,7 @@ pub(crate) fn answer(
 struct Admitted {
     head: Parts,
     host: Option<HeaderValue>,
+    named: Option<Box<Named>>,
     body: RequestBody,
     /// The protocol to which the client would switch, and the client's side of it.
     switching: Option<(HeaderValue, OnUpgrade)>,
@@ -122,11 +132,18 @@ impl Admitted {
         let Self {
             mut head,
             host,
+            named,
             body,
             switching,
             mut ending,
         } = self;
-        prepare(&mut head, host.as_ref(), &connection, &live);
+        prepare(
+            &mut head,
+            host.as_ref(),
+            named.as_deref(),
+            &connection,
+            &live,
+        );
         say_that_it_has_a_body(&mut head, &body);
         if let Some((protocol, _)) = &switching {
             head.headers.insert(UPGRADE, protocol.clone());
@@ -158,6 +175,7 @@ impl Admitted {
 async fn admit(
     connection: &Arc<Connection>,
     mut live: Arc<Live>,
+    client: ClientAddress,
     head: &Parts,
     line: &mut Option<Box<Line>>,
 ) -> Result<(Slot, Arc<Live>), Box<Response<ResponseBody>>> {
@@ -184,7 +202,6 @@ async fn admit(
             slot.is_counted_in(&live.figures[class]);
             return Ok((slot, live));
         }
-        let client = connection.client.address;
         let held = match keys::arrive(&live.keys, &live.classes[class], client, head) {
             Ok(held) => held,
             Err(over) => return Err(over_its_share(&over, &live, class, line)),
@@ -287,7 +304,13 @@ fn join_cookies(headers: &mut HeaderMap) {
 }
 
 /// Makes the head of a client's request that of the gateway's.
-fn prepare(head: &mut Parts, host: Option<&HeaderValue>, connection: &Connection, live: &Live) {
+fn prepare(
+    head: &mut Parts,
+    host: Option<&HeaderValue>,
+    named: Option<&Named>,
+    connection: &Connection,
+    live: &Live,
+) {
     remove_hop_by_hop(&mut head.headers);
     if head.version == Version::HTTP_2 {
         join_cookies(&mut head.headers);
@@ -296,7 +319,8 @@ fn prepare(head: &mut Parts, host: Option<&HeaderValue>, connection: &Connection
     // body.
     head.headers.remove(EXPECT);
     let forwarded = live.settings.forwarded;
-    connection.client.tell(&mut head.headers, host, forwarded);
+    let client = &connection.client;
+    client.tell(&mut head.headers, host, forwarded, named);
     head.headers.append(VIA, BY_WEIR);
     let target = head.uri.path_and_query().cloned();
     head.uri = Uri::from(target.unwrap_or_else(|| PathAndQuery::from_static("/")));

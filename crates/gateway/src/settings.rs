@@ -3,6 +3,7 @@
 mod address;
 mod backend;
 mod key;
+mod proxies;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use crate::matching::Matcher;
 pub use address::{ListenAddress, UNIX};
 pub use backend::{BackendAddress, BackendSettings};
 pub use key::{KeySettings, KeyedBy};
+pub use proxies::TrustedProxies;
 
 /// Everything that the file says.
 #[derive(Debug, Clone)]
@@ -41,6 +43,8 @@ pub struct Settings {
     pub monitor: Option<String>,
     /// What backends are told about the client.
     pub forwarded: Forwarded,
+    /// Proxies in front whose word about their clients counts.
+    pub proxies: TrustedProxies,
     /// Certificate and key; `None`: clients speak without TLS.
     pub tls: Option<TlsFiles>,
     /// What is held.
@@ -60,7 +64,8 @@ pub struct Settings {
 /// What backends are told about the client, in `Forwarded` and `X-Forwarded-*`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Forwarded {
-    /// What this gateway has seen, in place of what the client claims.
+    /// What this gateway has seen, and trusted proxies have told, in place of what the client
+    /// claims.
     #[default]
     Replace,
     /// What this gateway has seen, after what the proxy in front of it claims.
@@ -302,6 +307,7 @@ impl Settings {
             hand_over: None,
             monitor: None,
             forwarded: Forwarded::default(),
+            proxies: TrustedProxies::default(),
             tls: None,
             limit: LimitSettings::default(),
             classes: Vec::new(),

@@ -233,7 +233,7 @@ pub struct LongLivedStatus {
 /// Connections of clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectionStatus {
-    /// Open now, the ones about to be accepted included.
+    /// Open now.
     pub open: usize,
     /// Of those, the ones that have been without a request for a while and hold no buffers.
     #[serde(default)]
@@ -281,7 +281,8 @@ impl Status {
             connections: ConnectionStatus {
                 open: shared
                     .room_total
-                    .saturating_sub(shared.room.available_permits()),
+                    .saturating_sub(shared.room.available_permits())
+                    .saturating_sub(shared.counts.accepting.load(Ordering::Relaxed)),
                 resting: shared.counts.resting.load(Ordering::Relaxed),
                 most: shared.room_total,
                 accepted: count(&shared.counts.connections),

@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use crate::connection::serve;
 use crate::error::GatewayError;
-use crate::gatehouse::{Shared, drained};
+use crate::gatehouse::{Counted, Shared, drained};
 use crate::health::look_after_backends;
 use crate::keys::connect;
 use crate::listening::{Listener, Listening};
@@ -73,11 +73,18 @@ async fn accept_all(number: usize, listener: &Listener, shared: &Arc<Shared>) {
         // Without room, clients wait in the kernel's backlog.
         let room = Semaphore::acquire_owned(Arc::clone(&shared.room)).await;
         let room = room.expect("the semaphore is never closed");
-        if let Ok((stream, address)) = listener.accept().await {
+        let accepting = Counted::new(&shared.counts.accepting);
+        let accepted = listener.accept().await;
+        drop(accepting);
+        if let Ok((stream, address)) = accepted {
             shared.counts.connections.fetch_add(1, Ordering::Relaxed);
-            let Some(connected) = connect(&shared.current.get().keys, address) else {
+            let live = shared.current.get();
+            // A proxy has the connections of all its clients.
+            let is_client = !live.settings.proxies.trusts(address.ip());
+            let connected = is_client.then(|| connect(&live.keys, address));
+            if matches!(connected, Some(None)) {
                 continue;
-            };
+            }
             let shared = Arc::clone(shared);
             tokio::spawn(async move {
                 serve(stream, address, shared, number).await;

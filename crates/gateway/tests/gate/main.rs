@@ -13,6 +13,7 @@ mod http2;
 mod keys;
 mod passing;
 mod paths;
+mod proxies;
 mod recorder;
 mod resting;
 mod secure;

@@ -61,8 +61,11 @@ fn trusting(certificate: &str, protocols: &[&str]) -> Arc<ClientConfig> {
 type Stream = StreamOwned<ClientConnection, TcpStream>;
 
 fn connect(address: SocketAddr, config: Arc<ClientConfig>) -> Stream {
+    speak(TcpStream::connect(address).unwrap(), config)
+}
+
+fn speak(stream: TcpStream, config: Arc<ClientConfig>) -> Stream {
     let name = ServerName::try_from("gate.example").unwrap();
-    let stream = TcpStream::connect(address).unwrap();
     StreamOwned::new(ClientConnection::new(config, name).unwrap(), stream)
 }
 
@@ -97,6 +100,27 @@ fn clients_speak_tls_and_backends_are_told() {
         stream.flush().unwrap();
         assert_eq!(stream.conn.alpn_protocol(), agreed, "{offered:?}");
     }
+}
+
+#[test]
+fn a_proxy_says_for_whom_it_is_before_the_handshake() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), ONE);
+    let backend = Recorder::ok();
+    let proxies = "trusted-proxies = [\"127.0.0.1\"]\nproxy-protocol = true\n";
+    let gate = gate(&backend, &format!("{proxies}{}", rest(directory.path())));
+    let mut plain = TcpStream::connect(front(&gate)).unwrap();
+    plain
+        .write_all(b"PROXY TCP4 192.0.2.7 10.0.0.1 1 443\r\n")
+        .unwrap();
+    let mut stream = speak(plain, trusting(ONE.0, &["http/1.1"]));
+    let request = b"GET / HTTP/1.1\r\nHost: gate.example\r\nConnection: close\r\n\r\n";
+    stream.write_all(request).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let arrived = &backend.arrived()[0];
+    assert_eq!(arrived.fields("x-forwarded-for"), ["192.0.2.7"]);
+    assert_eq!(arrived.fields("x-forwarded-proto"), ["https"]);
 }
 
 /// A client that has asked for what the backend holds back.
