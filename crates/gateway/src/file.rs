@@ -8,6 +8,7 @@ mod key;
 mod limit;
 mod proxies;
 mod quantity;
+mod tls;
 
 use std::ops::Range;
 
@@ -59,6 +60,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
         root.know(&["schema"]);
     }
     let front = front::read(root);
+    let tls = tls::read(root);
     let proxies = proxies::read(root);
     let backends = backends::read(root);
     let health = backends::health(root);
@@ -80,7 +82,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
         monitor: front.monitor,
         forwarded: front.forwarded,
         proxies,
-        tls: front.tls,
+        tls,
         limit,
         classes,
         keys,

@@ -96,9 +96,9 @@ pub use gate_file::{Changed, FileError, GateFile, Keep, Lasting, Mistake, Reload
 pub use gateway::{Addresses, Gateway};
 pub use matching::{Matcher, Named};
 pub use settings::{
-    AbandonedWork, AdaptiveSettings, BackendAddress, BackendSettings, ClassSettings, CpuFrom,
-    Forwarded, Health, KeySettings, KeyedBy, LimitSettings, ListenAddress, OTHER_CLASS,
-    RequestLimits, Settings, Timeouts, TlsFiles, TrustedProxies, UNIX,
+    AbandonedWork, AdaptiveSettings, BackendAddress, BackendSettings, CertificateFiles,
+    ClassSettings, ClientAuth, CpuFrom, Forwarded, Health, KeySettings, KeyedBy, LimitSettings,
+    ListenAddress, OTHER_CLASS, RequestLimits, Settings, Timeouts, TlsFiles, TrustedProxies, UNIX,
 };
 pub use status::{
     BackendStatus, ClassStatus, ClassTimes, ConnectionStatus, CpuStatus, KeyRefused, KeyStatus,

@@ -4,6 +4,7 @@ mod address;
 mod backend;
 mod key;
 mod proxies;
+mod tls;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ pub use address::{ListenAddress, UNIX};
 pub use backend::{BackendAddress, BackendSettings};
 pub use key::{KeySettings, KeyedBy};
 pub use proxies::TrustedProxies;
+pub use tls::{CertificateFiles, ClientAuth, TlsFiles};
 
 /// Everything that the file says.
 #[derive(Debug, Clone)]
@@ -45,7 +47,7 @@ pub struct Settings {
     pub forwarded: Forwarded,
     /// Proxies in front whose word about their clients counts.
     pub proxies: TrustedProxies,
-    /// Certificate and key; `None`: clients speak without TLS.
+    /// Certificates and keys; `None`: clients speak without TLS.
     pub tls: Option<TlsFiles>,
     /// What is held.
     pub limit: LimitSettings,
@@ -72,15 +74,6 @@ pub enum Forwarded {
     Append,
     /// Nothing; what the client claims passes.
     Off,
-}
-
-/// Certificate and key, as PEM.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TlsFiles {
-    /// The chain of certificates, the server's own first.
-    pub cert: PathBuf,
-    /// Its private key.
-    pub key: PathBuf,
 }
 
 /// What is held, over all classes.

@@ -8,7 +8,7 @@ use toml::Spanned;
 use weir_userfile::{Section, hint};
 
 use super::quantity::{bytes, time};
-use crate::settings::{Forwarded, ListenAddress, RequestLimits, Timeouts, TlsFiles, UNIX};
+use crate::settings::{Forwarded, ListenAddress, RequestLimits, Timeouts, UNIX};
 
 const ADMIN_PORT: u16 = 8082;
 const THREADS_MAX: u32 = 256;
@@ -47,7 +47,6 @@ pub(super) struct Front {
     pub(super) hand_over: Option<PathBuf>,
     pub(super) monitor: Option<String>,
     pub(super) forwarded: Forwarded,
-    pub(super) tls: Option<TlsFiles>,
     pub(super) timeouts: Timeouts,
     pub(super) request: RequestLimits,
 }
@@ -66,7 +65,6 @@ pub(super) fn read(root: &Section<'_>) -> Front {
         hand_over: root.text("hand-over").map(|path| path.into_inner().into()),
         monitor: monitor(root),
         forwarded: forwarded(root),
-        tls: tls(root),
         timeouts: timeouts(root),
         request: request(root),
     }
@@ -223,23 +221,6 @@ fn forwarded(root: &Section<'_>) -> Forwarded {
         );
     }
     found.map_or_else(Forwarded::default, |(_, forwarded)| *forwarded)
-}
-
-fn tls(root: &Section<'_>) -> Option<TlsFiles> {
-    let section = root.section("tls", "[tls]")?;
-    let [cert, key] = [("cert", "cert.pem"), ("key", "key.pem")].map(|(key, example)| {
-        if section.value(key).is_none() {
-            section.missing(key, &format!("{key} = \"{example}\""));
-        }
-        section
-            .text(key)
-            .map(|path| PathBuf::from(path.into_inner()))
-    });
-    section.finish();
-    Some(TlsFiles {
-        cert: cert?,
-        key: key?,
-    })
 }
 
 fn timeouts(root: &Section<'_>) -> Timeouts {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use weir_gateway::{Gateway, GatewayError};
 
@@ -22,6 +22,16 @@ const ONE: (&str, &str) = (
 const TWO: (&str, &str) = (
     include_str!("secure/two.pem"),
     include_str!("secure/two.key.pem"),
+);
+
+const SHOP: (&str, &str) = (
+    include_str!("secure/shop.pem"),
+    include_str!("secure/shop.key.pem"),
+);
+/// Signed by the signer of tests.
+const CLIENT: (&str, &str) = (
+    include_str!("secure/client.pem"),
+    include_str!("secure/client.key.pem"),
 );
 
 fn write(directory: &Path, (cert, key): (&str, &str)) {
@@ -42,15 +52,27 @@ fn secure(directory: &Path, backend: &Recorder) -> Gateway {
 
 /// What a client gets that trusts one certificate and wants one of these protocols.
 fn trusting(certificate: &str, protocols: &[&str]) -> Arc<ClientConfig> {
+    showing(None, certificate, protocols)
+}
+
+/// As [`trusting`], for a client that shows a certificate.
+fn showing(own: Option<(&str, &str)>, certificate: &str, protocols: &[&str]) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots
         .add(CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap())
         .unwrap();
-    let mut config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+    let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+        .with_root_certificates(roots);
+    let mut config = match own {
+        None => builder.with_no_client_auth(),
+        Some((cert, key)) => {
+            let cert = CertificateDer::from_pem_slice(cert.as_bytes()).unwrap();
+            let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
+            builder.with_client_auth_cert(vec![cert], key).unwrap()
+        }
+    };
     config.alpn_protocols = protocols
         .iter()
         .map(|one| one.as_bytes().to_vec())
@@ -65,7 +87,11 @@ fn connect(address: SocketAddr, config: Arc<ClientConfig>) -> Stream {
 }
 
 fn speak(stream: TcpStream, config: Arc<ClientConfig>) -> Stream {
-    let name = ServerName::try_from("gate.example").unwrap();
+    speak_to("gate.example", stream, config)
+}
+
+fn speak_to(name: &'static str, stream: TcpStream, config: Arc<ClientConfig>) -> Stream {
+    let name = ServerName::try_from(name).unwrap();
     StreamOwned::new(ClientConnection::new(config, name).unwrap(), stream)
 }
 
@@ -100,6 +126,70 @@ fn clients_speak_tls_and_backends_are_told() {
         stream.flush().unwrap();
         assert_eq!(stream.conn.alpn_protocol(), agreed, "{offered:?}");
     }
+}
+
+/// The certificate that a client is shown who asks for a name.
+fn shown(address: SocketAddr, name: &'static str, trusted: &str) -> bool {
+    let stream = TcpStream::connect(address).unwrap();
+    let mut stream = speak_to(name, stream, trusting(trusted, &["http/1.1"]));
+    stream.write_all(b" ").and_then(|()| stream.flush()).is_ok()
+}
+
+#[test]
+fn the_name_that_is_asked_for_chooses_the_certificate() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), ONE);
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    std::fs::write(at("shop.pem"), SHOP.0).unwrap();
+    std::fs::write(at("shop.key.pem"), SHOP.1).unwrap();
+    let others = format!(
+        "[[tls.certificate]]\ncert = \"{}\"\nkey = \"{}\"\n",
+        at("shop.pem"),
+        at("shop.key.pem")
+    );
+    let backend = Recorder::ok();
+    let gate = gate(&backend, &format!("{}{others}", rest(directory.path())));
+    for name in ["shop.example", "SHOP.EXAMPLE", "a.shop.example"] {
+        assert!(shown(front(&gate), name, SHOP.0), "{name}");
+    }
+    assert!(shown(front(&gate), "gate.example", ONE.0));
+    // What is asked for is in none: the first is shown, which the client does not take.
+    assert!(!shown(front(&gate), "a.b.shop.example", SHOP.0));
+    // Others are read again like the first.
+    std::fs::write(at("shop.pem"), TWO.0).unwrap();
+    std::fs::write(at("shop.key.pem"), TWO.1).unwrap();
+    until("nobody is shown the old one", || {
+        !shown(front(&gate), "shop.example", SHOP.0)
+    });
+}
+
+#[test]
+fn clients_may_have_to_show_who_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), ONE);
+    let signer = directory.path().join("signer.pem");
+    std::fs::write(&signer, include_str!("secure/signer.pem")).unwrap();
+    let backend = Recorder::ok();
+    let asks = |how: &str, own| {
+        let rest = rest(directory.path());
+        let clients = format!("client-ca = \"{}\"\n{how}[timeouts]", signer.display());
+        let gate = gate(&backend, &rest.replace("[timeouts]", &clients));
+        let mut stream = connect(front(&gate), showing(own, ONE.0, &["http/1.1"]));
+        let request = b"GET / HTTP/1.1\r\nHost: gate.example\r\nConnection: close\r\n\r\n";
+        let mut answer = String::new();
+        let asked = stream.write_all(request);
+        asked
+            .and_then(|()| stream.read_to_string(&mut answer))
+            .is_ok()
+    };
+    let optional = "client-auth = \"optional\"\n";
+    assert!(asks("", Some(CLIENT)));
+    assert!(!asks("", None), "it has none");
+    assert!(!asks("", Some(TWO)), "nobody known has signed it");
+    assert!(asks(optional, Some(CLIENT)));
+    assert!(asks(optional, None));
+    assert!(!asks(optional, Some(TWO)));
+    assert_eq!(backend.arrived().len(), 3);
 }
 
 #[test]
