@@ -4,21 +4,23 @@
 //! hyper-util's client would do this too; it costs a tenth more CPU a request, because it takes a
 //! lock, a map and a channel for what is a list here.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
 use tokio::time::Instant;
 use weir_limit::Kind;
 
 use crate::body::RequestBody;
+use crate::client::ClientAddress;
+use crate::dial::dial;
 use crate::ejection::Ejection;
+use crate::live::Live;
 use crate::patience::Patience;
-use crate::settings::{BackendAddress, Health, Settings};
+use crate::settings::{BackendAddress, BackendSettings, Health, ProxyVersion, Settings};
 
 /// Connections without a request that are kept to one backend by one thread.
 const KEPT_MAX: usize = 4096;
@@ -33,7 +35,11 @@ const BUFFER: usize = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct Backend {
     pub(crate) address: BackendAddress,
-    resolved: Vec<SocketAddr>,
+    /// How it is told for whom a connection is; then each is one client's.
+    pub(crate) proxy_protocol: Option<ProxyVersion>,
+    resolved: RwLock<Arc<[SocketAddr]>>,
+    /// Why there was no connection the last time that one was wanted.
+    unreachable: Mutex<Option<String>>,
     /// Connections without a request, by thread; the last one is taken first.
     kept: Vec<Mutex<Vec<Kept>>>,
     in_flight: AtomicU32,
@@ -62,11 +68,22 @@ struct Kept {
     since: Instant,
 }
 
+impl Kept {
+    fn is_good(&self, settings: &Settings) -> bool {
+        let is_new = self.since.elapsed() < settings.timeouts.backend_idle;
+        is_new && self.connection.sender.is_ready()
+    }
+}
+
 /// A connection to a backend.
 #[derive(Debug)]
 pub(crate) struct BackendConnection {
     sender: SendRequest<RequestBody>,
     thread: usize,
+    /// Where it goes to; a path has no address.
+    peer: Option<SocketAddr>,
+    /// For whom it is, if the backend was told.
+    for_whom: Option<ClientAddress>,
     patience: Patience,
 }
 
@@ -86,10 +103,16 @@ pub(crate) enum ConnectError {
 
 impl Backend {
     /// A backend with these addresses, for so many threads.
-    pub(crate) fn new(address: BackendAddress, resolved: Vec<SocketAddr>, threads: usize) -> Self {
+    pub(crate) fn new(
+        settings: &BackendSettings,
+        resolved: Vec<SocketAddr>,
+        threads: usize,
+    ) -> Self {
         Self {
-            address,
-            resolved,
+            address: settings.address.clone(),
+            proxy_protocol: settings.proxy_protocol,
+            resolved: RwLock::new(resolved.into()),
+            unreachable: Mutex::default(),
             kept: (0..threads).map(|_| Mutex::default()).collect(),
             in_flight: AtomicU32::new(0),
             is_down: AtomicBool::new(false),
@@ -99,6 +122,11 @@ impl Backend {
             ejection: Ejection::new(),
             counts: BackendCounts::default(),
         }
+    }
+
+    /// Whether it is the one that is wanted.
+    pub(crate) fn is(&self, wanted: &BackendSettings) -> bool {
+        self.address == wanted.address && self.proxy_protocol == wanted.proxy_protocol
     }
 
     /// Requests that it has now.
@@ -180,9 +208,20 @@ impl Backend {
         }
     }
 
-    /// A kept connection that can take a request, if there is one.
-    pub(crate) fn kept(&self, thread: usize, settings: &Settings) -> Option<BackendConnection> {
+    /// A kept connection that can take a request of a client's, if there is one.
+    pub(crate) fn kept(
+        &self,
+        thread: usize,
+        settings: &Settings,
+        client: ClientAddress,
+    ) -> Option<BackendConnection> {
         let mut kept = self.kept_by(thread);
+        if self.proxy_protocol.is_some() {
+            let is_its =
+                |one: &Kept| one.connection.for_whom == Some(client) && one.is_good(settings);
+            let at = kept.iter().rposition(is_its)?;
+            return Some(kept.remove(at).connection);
+        }
         for at in (0..kept.len()).rev().take(LOOKED_AT_MAX) {
             let one = &kept[at];
             let is_old = one.since.elapsed() >= settings.timeouts.backend_idle;
@@ -197,7 +236,7 @@ impl Backend {
 
     /// Keeps a connection for the next request.
     pub(crate) fn keep(&self, connection: BackendConnection) {
-        if connection.sender.is_closed() {
+        if connection.sender.is_closed() || !self.is_still_at(connection.peer) {
             return;
         }
         let mut kept = self.kept_by(connection.thread);
@@ -212,22 +251,39 @@ impl Backend {
     /// Lets go of the connections of a thread that were without a request for too long.
     pub(crate) fn let_go(&self, thread: usize, idle_max: Duration) {
         let mut kept = self.kept_by(thread);
-        let is_good =
-            |one: &Kept| one.since.elapsed() < idle_max && !one.connection.sender.is_closed();
-        kept.retain(is_good);
+        kept.retain(|one| {
+            let is_good = one.since.elapsed() < idle_max && !one.connection.sender.is_closed();
+            is_good && self.is_still_at(one.connection.peer)
+        });
     }
 
-    /// A new connection, which lives in the runtime that this runs in.
+    /// A new connection for a client, which lives in the runtime that this runs in.
     pub(crate) async fn connect(
         &self,
         thread: usize,
-        settings: &Settings,
+        live: &Live,
+        client: ClientAddress,
     ) -> Result<BackendConnection, ConnectError> {
-        let within = settings.timeouts.connect;
-        let connecting = TcpStream::connect(self.resolved.as_slice());
+        let connected = self.try_connect(thread, live, client).await;
+        let why = connected.as_ref().err().map(ToString::to_string);
+        *self
+            .unreachable
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = why;
+        connected
+    }
+
+    async fn try_connect(
+        &self,
+        thread: usize,
+        live: &Live,
+        client: ClientAddress,
+    ) -> Result<BackendConnection, ConnectError> {
+        let within = live.settings.timeouts.connect;
+        let connecting = dial(self, live.tls.as_deref(), Some(client));
         let connected = tokio::time::timeout(within, connecting).await;
         let stream = connected.map_err(|_| ConnectError::TooSlow(within))??;
-        stream.set_nodelay(true)?;
+        let peer = stream.peer();
         self.counts.connections.fetch_add(1, Ordering::Relaxed);
         let (sender, connection) = http1::Builder::new()
             .max_buf_size(BUFFER)
@@ -240,19 +296,53 @@ impl Backend {
         Ok(BackendConnection {
             sender,
             thread,
-            patience: Patience::new(settings.timeouts.response),
+            peer,
+            for_whom: self.proxy_protocol.map(|_| client),
+            patience: Patience::new(live.settings.timeouts.response),
         })
     }
 
     /// Whether it takes connections.
-    pub(crate) async fn takes_connections(&self, within: Duration) -> bool {
-        let connecting = TcpStream::connect(self.resolved.as_slice());
+    pub(crate) async fn takes_connections(&self, live: &Live) -> bool {
+        let connecting = dial(self, live.tls.as_deref(), None);
+        let within = live.settings.health.timeout;
         matches!(tokio::time::timeout(within, connecting).await, Ok(Ok(_)))
     }
 
-    /// Its first address, for whoever asks for its health.
-    pub(crate) fn addresses(&self) -> &[SocketAddr] {
-        &self.resolved
+    /// Why there was no connection the last time that one was wanted.
+    pub(crate) fn unreachable(&self) -> Option<String> {
+        let why = self
+            .unreachable
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        why.clone()
+    }
+
+    /// Where it is.
+    pub(crate) fn addresses(&self) -> Arc<[SocketAddr]> {
+        let resolved = self.resolved.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&resolved)
+    }
+
+    /// Its name and port, if what that means can change.
+    pub(crate) fn name(&self) -> Option<(&str, u16)> {
+        let (host, port) = self.address.host_and_port()?;
+        host.parse::<IpAddr>().is_err().then_some((host, port))
+    }
+
+    /// Its name means these addresses now. Connections to others go on until their request has
+    /// ended.
+    pub(crate) fn is_at(&self, found: Vec<SocketAddr>) {
+        if !found.is_empty() && *self.addresses() != *found {
+            *self
+                .resolved
+                .write()
+                .unwrap_or_else(PoisonError::into_inner) = found.into();
+        }
+    }
+
+    fn is_still_at(&self, peer: Option<SocketAddr>) -> bool {
+        peer.is_none_or(|peer| self.name().is_none() || self.addresses().contains(&peer))
     }
 
     fn kept_by(&self, thread: usize) -> MutexGuard<'_, Vec<Kept>> {
@@ -275,16 +365,40 @@ impl BackendConnection {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use super::*;
 
+    fn backend(host: &str) -> Backend {
+        let address = BackendAddress::Tcp {
+            host: host.to_owned(),
+            port: 1,
+            is_secure: false,
+        };
+        Backend::new(&BackendSettings::new(address), Vec::new(), 1)
+    }
+
+    #[test]
+    fn a_name_may_come_to_mean_something_else() {
+        let at = |text: &str| -> SocketAddr { text.parse().unwrap() };
+        let named = backend("backend.example");
+        assert_eq!(named.name(), Some(("backend.example", 1)));
+        named.is_at(vec![at("10.0.0.1:1"), at("10.0.0.2:1")]);
+        assert!(named.is_still_at(Some(at("10.0.0.2:1"))));
+        named.is_at(vec![at("10.0.0.3:1")]);
+        assert!(!named.is_still_at(Some(at("10.0.0.2:1"))));
+        named.is_at(Vec::new());
+        assert_eq!(
+            *named.addresses(),
+            [at("10.0.0.3:1")],
+            "nobody knows it: it stays"
+        );
+        assert_eq!(backend("10.0.0.1").name(), None);
+    }
+
     #[test]
     fn is_down_and_up_after_so_many_looks() {
-        let address = BackendAddress {
-            host: "127.0.0.1".to_owned(),
-            port: 1,
-        };
-        let backend = Backend::new(address, Vec::new(), 1);
+        let backend = backend("127.0.0.1");
         let health = Health {
             down_after: 2,
             up_after: 3,

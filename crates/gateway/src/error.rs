@@ -52,6 +52,11 @@ pub enum GatewayError {
         /// What is wrong with it.
         why: String,
     },
+    /// This machine trusts nobody to sign certificates.
+    #[error(
+        "check the certificates of backends: this machine has no list of those who sign them; name one: `ca = \"ca.pem\"` in [backend-tls]"
+    )]
+    NobodySigns,
     /// A thread or an event queue cannot be had.
     #[error("start a thread of the gateway")]
     Thread(#[source] io::Error),

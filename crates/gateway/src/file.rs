@@ -39,7 +39,7 @@ impl Settings {
     /// let problems = Settings::parse(
     ///     r#"
     ///     listen = "127.0.0.1:8081"
-    ///     backends = ["https://127.0.0.1:8080"]
+    ///     backends = ["ftp://127.0.0.1:8080"]
     ///     [limit]
     ///     rat = "50/s"
     ///     "#,
@@ -63,6 +63,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
     let tls = tls::read(root);
     let proxies = proxies::read(root);
     let backends = backends::read(root);
+    let backend_tls = backends::tls(root);
     let health = backends::health(root);
     let limit = limit::read(root);
     let classes = class::read(root);
@@ -72,6 +73,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
     Some(Settings {
         listen,
         backends: backends?,
+        backend_tls,
         admin: front.admin.address,
         admin_token: front.admin.token,
         admin_read_token: front.admin.read_token,

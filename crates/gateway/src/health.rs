@@ -8,12 +8,12 @@ use http::header::{HOST, USER_AGENT};
 use http_body_util::{BodyExt as _, Empty};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
 use crate::backend::Backend;
+use crate::dial::dial;
 use crate::gatehouse::Shared;
-use crate::settings::Health;
+use crate::live::Live;
 
 /// Looks at each backend again and again.
 pub(crate) async fn look_after_backends(shared: Arc<Shared>) {
@@ -23,11 +23,11 @@ pub(crate) async fn look_after_backends(shared: Arc<Shared>) {
         // Side by side: one that does not answer is no reason to look at the others later.
         for (backend, settings) in live.backends.iter().zip(&live.settings.backends) {
             if backend.begin_look() {
-                let (backend, health) = (Arc::clone(backend), health.clone());
+                let (backend, live) = (Arc::clone(backend), Arc::clone(&live));
                 let own = settings.health_path.clone();
                 tokio::spawn(async move {
-                    let path = own.as_ref().or(health.path.as_ref());
-                    look(&backend, path, &health).await;
+                    let path = own.as_ref().or(live.settings.health.path.as_ref());
+                    look(&backend, path, &live).await;
                     backend.end_look();
                 });
             }
@@ -36,28 +36,28 @@ pub(crate) async fn look_after_backends(shared: Arc<Shared>) {
     }
 }
 
-async fn look(backend: &Backend, path: Option<&String>, health: &Health) {
+async fn look(backend: &Backend, path: Option<&String>, live: &Live) {
     let well = match path {
-        Some(path) => is_well(backend, path, health).await,
+        Some(path) => is_well(backend, path, live).await,
         // Without a path, only a backend that took no connection is asked whether it does again.
-        None if backend.is_down() => backend.takes_connections(health.timeout).await,
+        None if backend.is_down() => backend.takes_connections(live).await,
         None => return,
     };
-    backend.looked(well, health);
+    backend.looked(well, &live.settings.health);
 }
 
 /// Whether a backend answers with a status below 400 in time.
-async fn is_well(backend: &Backend, path: &str, health: &Health) -> bool {
-    matches!(timeout(health.timeout, ask(backend, path)).await, Ok(Some(status)) if status < 400)
+async fn is_well(backend: &Backend, path: &str, live: &Live) -> bool {
+    let within = live.settings.health.timeout;
+    matches!(timeout(within, ask(backend, path, live)).await, Ok(Some(status)) if status < 400)
 }
 
-async fn ask(backend: &Backend, path: &str) -> Option<u16> {
-    let stream = TcpStream::connect(backend.addresses()).await.ok()?;
+async fn ask(backend: &Backend, path: &str, live: &Live) -> Option<u16> {
+    let stream = dial(backend, live.tls.as_deref(), None).await.ok()?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
-    let host = backend.address.to_string();
     let request = Request::builder()
         .uri(path)
-        .header(HOST, host.trim_start_matches("http://"))
+        .header(HOST, backend.address.authority())
         .header(USER_AGENT, "weir-gate (health)")
         .body(Empty::<Bytes>::new())
         .ok()?;

@@ -45,11 +45,13 @@ mod admin;
 mod again;
 mod alone;
 mod backend;
+mod backend_tls;
 mod body;
 mod client;
 mod connection;
 mod control;
 mod cpu;
+mod dial;
 mod ejection;
 mod ending;
 mod error;
@@ -71,6 +73,7 @@ mod listening;
 mod live;
 mod long_lived;
 mod matching;
+mod names;
 mod open_files;
 mod pace;
 mod patience;
@@ -96,9 +99,10 @@ pub use gate_file::{Changed, FileError, GateFile, Keep, Lasting, Mistake, Reload
 pub use gateway::{Addresses, Gateway};
 pub use matching::{Matcher, Named};
 pub use settings::{
-    AbandonedWork, AdaptiveSettings, BackendAddress, BackendSettings, CertificateFiles,
+    AbandonedWork, AdaptiveSettings, BackendAddress, BackendSettings, BackendTls, CertificateFiles,
     ClassSettings, ClientAuth, CpuFrom, Forwarded, Health, KeySettings, KeyedBy, LimitSettings,
-    ListenAddress, OTHER_CLASS, RequestLimits, Settings, Timeouts, TlsFiles, TrustedProxies, UNIX,
+    ListenAddress, OTHER_CLASS, ProxyVersion, RequestLimits, Settings, Timeouts, TlsFiles,
+    TrustedProxies, UNIX,
 };
 pub use status::{
     BackendStatus, ClassStatus, ClassTimes, ConnectionStatus, CpuStatus, KeyRefused, KeyStatus,

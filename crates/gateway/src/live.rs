@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::again::Budget;
 use crate::backend::Backend;
+use crate::backend_tls::BackendTlsInForce;
 use crate::error::GatewayError;
 use crate::figures::Figures;
 use crate::keys::KeyTable;
@@ -17,6 +18,8 @@ use crate::settings::{BackendAddress, BackendSettings, KeySettings, Settings};
 pub(crate) struct Live {
     pub(crate) settings: Settings,
     pub(crate) backends: Vec<Arc<Backend>>,
+    /// How those are spoken to that ask for TLS; `None` if none does.
+    pub(crate) tls: Option<Arc<BackendTlsInForce>>,
     /// Names of the classes, the last one for what matches none.
     pub(crate) classes: Vec<Arc<str>>,
     /// What became of the requests of each.
@@ -40,19 +43,22 @@ impl Live {
     ) -> Result<Self, GatewayError> {
         let known = before.map_or(&[][..], |before| &before.backends);
         let backend = |wanted: &BackendSettings| {
-            let address = &wanted.address;
-            let same = known.iter().find(|backend| backend.address == *address);
+            let same = known.iter().find(|backend| backend.is(wanted));
             if let Some(backend) = same {
                 Ok(Arc::clone(backend))
             } else {
-                let resolved = resolve(address)?;
-                Ok(Arc::new(Backend::new(address.clone(), resolved, threads)))
+                let resolved = resolve(&wanted.address)?;
+                Ok(Arc::new(Backend::new(wanted, resolved, threads)))
             }
         };
         let backends: Result<_, GatewayError> = settings.backends.iter().map(backend).collect();
+        let has_secure = settings.backends.iter().any(|one| one.address.is_secure());
+        let read = has_secure.then(|| BackendTlsInForce::read(&settings.backend_tls));
+        let tls = read.transpose()?.map(Arc::new);
         let classes: Vec<Arc<str>> = settings.class_names().into_iter().map(Arc::from).collect();
         Ok(Self {
             backends: backends?,
+            tls,
             figures: figures(&classes, before),
             keys: keys(&settings.keys, before)?,
             classes,
@@ -140,8 +146,10 @@ fn resolve(address: &BackendAddress) -> Result<Vec<SocketAddr>, GatewayError> {
         address: address.to_string(),
         source,
     };
-    let resolved = (address.host.as_str(), address.port).to_socket_addrs();
-    Ok(resolved.map_err(unknown)?.collect())
+    let Some(name) = address.host_and_port() else {
+        return Ok(Vec::new());
+    };
+    Ok(name.to_socket_addrs().map_err(unknown)?.collect())
 }
 
 /// Where the settings in force are found, at the cost of a counter's reading.

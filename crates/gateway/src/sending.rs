@@ -59,7 +59,7 @@ pub(crate) async fn forward(
     names_host: bool,
     ending: &mut Ending,
 ) -> Result<Response<Incoming>, Failure> {
-    let thread = connection.thread;
+    let (thread, client) = (connection.thread, connection.client.address);
     let mut failed: Option<Arc<Backend>> = None;
     let mut last = failure(StatusCode::BAD_GATEWAY, "no backend took the request");
     live.again.earn();
@@ -69,10 +69,10 @@ pub(crate) async fn forward(
         if !names_host {
             request.headers_mut().insert(HOST, host_of(backend));
         }
-        let kept = backend.kept(thread, &live.settings);
+        let kept = backend.kept(thread, &live.settings, client);
         let mut to = match kept {
             Some(kept) => kept,
-            None => match backend.connect(thread, &live.settings).await {
+            None => match backend.connect(thread, live, client).await {
                 Ok(new) => new,
                 Err(error) => {
                     backend.looked(false, &live.settings.health);
@@ -147,9 +147,8 @@ async fn in_time<T>(
 
 /// The `Host` for a client that names none.
 fn host_of(backend: &Backend) -> HeaderValue {
-    let name = backend.address.to_string();
-    let host = name.trim_start_matches("http://");
-    HeaderValue::from_str(host).unwrap_or(HeaderValue::from_static("localhost"))
+    let host = backend.address.authority();
+    HeaderValue::from_str(&host).unwrap_or(HeaderValue::from_static("localhost"))
 }
 
 fn connect_failure(error: &ConnectError) -> Failure {

@@ -14,7 +14,7 @@ use weir_metric::{CpuSet, Requirement};
 
 use crate::matching::Matcher;
 pub use address::{ListenAddress, UNIX};
-pub use backend::{BackendAddress, BackendSettings};
+pub use backend::{BackendAddress, BackendSettings, BackendTls, ProxyVersion};
 pub use key::{KeySettings, KeyedBy};
 pub use proxies::TrustedProxies;
 pub use tls::{CertificateFiles, ClientAuth, TlsFiles};
@@ -26,6 +26,8 @@ pub struct Settings {
     pub listen: Vec<ListenAddress>,
     /// The servers behind.
     pub backends: Vec<BackendSettings>,
+    /// How those are spoken to that ask for TLS.
+    pub backend_tls: BackendTls,
     /// Where metrics, status, the live page and live changes are; `None`: nowhere.
     pub admin: Option<ListenAddress>,
     /// What a caller of the admin port has to show.
@@ -265,6 +267,8 @@ pub struct Health {
     pub eject_after: Option<u32>,
     /// For how long the first time; each time in a row for so much longer.
     pub eject_for: Duration,
+    /// How often the names of backends are looked up again; 0: never.
+    pub resolve_every: Duration,
     /// From when a backend is back until it gets as many requests as the others; 0: at once.
     pub slow_start: Duration,
 }
@@ -280,6 +284,7 @@ impl Default for Health {
             // As Envoy's `consecutive_5xx`.
             eject_after: Some(5),
             eject_for: Duration::from_secs(10),
+            resolve_every: Duration::from_secs(10),
             slow_start: Duration::ZERO,
         }
     }
@@ -291,6 +296,7 @@ impl Settings {
         Self {
             listen: vec![listen],
             backends,
+            backend_tls: BackendTls::default(),
             admin: Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0).into()),
             admin_token: None,
             admin_read_token: None,

@@ -1,6 +1,7 @@
 //! What a connection is made of: TCP or a socket of the file system.
 
 use std::io::{self, IoSlice};
+use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -23,6 +24,14 @@ impl Socket {
         if let Self::Tcp(stream) = self {
             // One that is closed already is noticed when it is read.
             let _ = stream.set_nodelay(true);
+        }
+    }
+
+    /// The address of the other side, if it has one.
+    pub(crate) fn peer(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Tcp(stream) => stream.peer_addr().ok(),
+            Self::Unix(_) => None,
         }
     }
 

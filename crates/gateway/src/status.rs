@@ -217,6 +217,9 @@ pub struct BackendStatus {
     pub failed: u64,
     /// Connections made to it.
     pub connections: u64,
+    /// Why there was no connection the last time that one was wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreachable: Option<String>,
 }
 
 /// Switched connections and streams of events.
@@ -263,6 +266,7 @@ impl Status {
             requests: count(&backend.counts.requests),
             failed: count(&backend.counts.failed),
             connections: count(&backend.counts.connections),
+            unreachable: backend.unreachable(),
         });
         Self {
             schema: STATUS_SCHEMA.to_owned(),
@@ -424,6 +428,9 @@ impl fmt::Display for Status {
                 backend.failed,
                 backend.connections
             )?;
+            if let Some(why) = &backend.unreachable {
+                writeln!(f, "  no connection the last time: {why}")?;
+            }
         }
         if let Some(long_lived) = &self.long_lived {
             writeln!(

@@ -152,10 +152,11 @@ pub(super) fn cannot(error: &dyn Error) -> String {
 /// Ports of the backends that are on this machine.
 fn ports_here(live: &Live) -> Vec<u16> {
     let here = live.backends.iter().filter(|backend| {
-        let mut addresses = backend.addresses().iter();
-        addresses.any(|address| is_here(address.ip()))
+        let addresses = backend.addresses();
+        addresses.iter().any(|address| is_here(address.ip()))
     });
-    let mut ports: Vec<u16> = here.map(|backend| backend.address.port).collect();
+    let ports = here.filter_map(|backend| backend.address.host_and_port());
+    let mut ports: Vec<u16> = ports.map(|(_, port)| port).collect();
     ports.sort_unstable();
     ports.dedup();
     ports

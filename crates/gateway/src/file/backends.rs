@@ -9,7 +9,8 @@ use toml::de::DeValue;
 use weir_userfile::Section;
 
 use super::quantity::time;
-use crate::settings::{BackendAddress, BackendSettings, Health};
+use super::tls::certificate;
+use crate::settings::{BackendAddress, BackendSettings, BackendTls, Health, ProxyVersion, UNIX};
 
 /// More than a hundred of one for each of another is another cluster.
 const WEIGHT_MAX: u32 = 100;
@@ -68,14 +69,47 @@ fn one_of(root: &Section<'_>, one: &Spanned<DeValue<'_>>) -> Option<BackendSetti
     let is_backup = section.flag("backup").unwrap_or_default();
     let path = section.text("health-path");
     let health_path = path.and_then(|path| checked_path(&section, "health-path", path));
+    let proxy_protocol = proxy_protocol(&section);
     section.finish();
     let url = url?;
     Some(BackendSettings {
         weight: weight.map_or(1, Spanned::into_inner),
         is_backup,
         health_path,
+        proxy_protocol,
         ..BackendSettings::new(noted(root, url.span(), url.get_ref())?)
     })
+}
+
+fn proxy_protocol(section: &Section<'_>) -> Option<ProxyVersion> {
+    let version = section.whole("proxy-protocol", 1..=2)?;
+    Some(match version.into_inner() {
+        1 => ProxyVersion::One,
+        _ => ProxyVersion::Two,
+    })
+}
+
+/// TLS towards backends.
+pub(super) fn tls(root: &Section<'_>) -> BackendTls {
+    let mut tls = BackendTls::default();
+    let Some(section) = root.section("backend-tls", "[backend-tls]") else {
+        return tls;
+    };
+    tls.ca = section.text("ca").map(|path| path.into_inner().into());
+    if section.value("cert").is_some() || section.value("key").is_some() {
+        tls.certificate = certificate(&section);
+    }
+    tls.server_name = section.text("server-name").map(Spanned::into_inner);
+    tls.takes_any = section.flag("verify") == Some(false);
+    if let Some(ca) = section.value("ca").filter(|_| tls.takes_any) {
+        section.problems().add_with_help(
+            ca.span(),
+            "`ca` says whose certificates are good, and `verify = false` that all are",
+            "leave one of them out",
+        );
+    }
+    section.finish();
+    tls
 }
 
 /// A backend as it is typed; what is wrong with it is noted.
@@ -92,20 +126,27 @@ fn noted(root: &Section<'_>, span: Range<usize>, typed: &str) -> Option<BackendA
 /// A backend as it is typed; else what is wrong, and what to write.
 fn backend(typed: &str) -> Result<BackendAddress, (String, String)> {
     let example = || "write `http://HOST:PORT`, such as `http://127.0.0.1:8080`".to_owned();
+    if let Some(path) = typed.strip_prefix(UNIX) {
+        if path.starts_with('/') {
+            return Ok(BackendAddress::Unix(path.into()));
+        }
+        let says = format!("the path of `{typed}` does not begin with /");
+        return Err((
+            says,
+            format!("write a whole path, such as `{UNIX}/run/app.sock`"),
+        ));
+    }
     let uri: Uri = typed
         .parse()
         .map_err(|_| (format!("`{typed}` is no URL"), example()))?;
-    match uri.scheme_str() {
-        Some("http") => {}
-        Some("https") => {
-            return Err((
-                format!("`{typed}`: Weir speaks to backends without TLS only"),
-                "let the gateway stand on the backend's machine or network, and write `http://…`"
-                    .to_owned(),
-            ));
+    let is_secure = match uri.scheme_str() {
+        Some("http") => false,
+        Some("https") => true,
+        _ => {
+            let says = format!("`{typed}` does not begin with http:// or https://");
+            return Err((says, example()));
         }
-        _ => return Err((format!("`{typed}` does not begin with http://"), example())),
-    }
+    };
     let has_path = !matches!(uri.path(), "" | "/") || uri.query().is_some();
     if has_path {
         return Err((
@@ -123,13 +164,15 @@ fn backend(typed: &str) -> Result<BackendAddress, (String, String)> {
     let bare = host
         .strip_prefix('[')
         .and_then(|host| host.strip_suffix(']'));
-    let port = authority.port_u16().unwrap_or(80);
+    let usual = if is_secure { 443 } else { 80 };
+    let port = authority.port_u16().unwrap_or(usual);
     if port == 0 {
         return Err((format!("`{typed}`: no server has the port 0"), example()));
     }
-    Ok(BackendAddress {
+    Ok(BackendAddress::Tcp {
         host: bare.unwrap_or(host).to_owned(),
         port,
+        is_secure,
     })
 }
 
@@ -162,6 +205,9 @@ pub(super) fn health(root: &Section<'_>) -> Health {
     }
     if let Some(length) = time(&section, "eject-for", least, most) {
         health.eject_for = length;
+    }
+    if let Some(every) = time(&section, "resolve-every", Duration::ZERO, most) {
+        health.resolve_every = every;
     }
     if let Some(length) = time(&section, "slow-start", Duration::ZERO, most) {
         health.slow_start = length;

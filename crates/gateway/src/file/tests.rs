@@ -185,7 +185,62 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("listen = \"8081\"", "no address", "`127.0.0.1:8081`"),
     ("listen = []", "empty list", "127.0.0.1:8081"),
     ("backends = [\"127.0.0.1:8080\"]", "", "http://HOST:PORT"),
-    ("backends = [\"https://a:1\"]", "without TLS", "http://"),
+    (
+        "backends = [\"ftp://a:1\"]",
+        "http:// or https://",
+        "http://HOST:PORT",
+    ),
+    (
+        "backends = [\"unix:app.sock\"]",
+        "begin with /",
+        "unix:/run",
+    ),
+    (
+        "backends = [{ url = \"http://a:1\", proxy-protocol = 3 }]",
+        "a whole number from 1",
+        "",
+    ),
+    (
+        "backend-tls = { ca = \"a\", verify = false }",
+        "that all are",
+        "leave one of them out",
+    ),
+    (
+        "backend-tls = { cert = \"a\" }",
+        "`key` is missing",
+        "key.pem",
+    ),
+    ("listen = \"unix:gate.sock\"", "begin with /", "unix:/run"),
+    (
+        "trusted-proxies = [\"10.0.0.0/33\"]",
+        "no network",
+        "10.0.0.0/8",
+    ),
+    (
+        "proxy-protocol = true",
+        "without `trusted-proxies`",
+        "trusted-proxies = ",
+    ),
+    (
+        "client-header = \"X-Real-IP\"",
+        "without `trusted-proxies`",
+        "trusted-proxies = ",
+    ),
+    (
+        "admin-read-token = \"0123456789abcdef\"",
+        "without `admin-token`",
+        "admin-token = ",
+    ),
+    (
+        "tls = { cert = \"a\", key = \"b\", client-auth = \"optional\" }",
+        "without `client-ca`",
+        "client-ca = ",
+    ),
+    (
+        "tls = { cert = \"a\", key = \"b\", client-ca = \"c\", client-auth = \"maybe\" }",
+        "`maybe`",
+        "optional",
+    ),
     (
         "backends = [\"http://a:1/x\"]",
         "has a path",

@@ -4,6 +4,7 @@
 
 mod admin;
 mod attacks;
+mod backends;
 mod changes;
 mod client;
 mod costs;
