@@ -1,35 +1,27 @@
 //! A server behind the gateway: how many requests it has, whether it answers, and the connections
-//! kept to it.
-//!
-//! hyper-util's client would do this too; it costs a tenth more CPU a request, because it takes a
-//! lock, a map and a channel for what is a list here.
+//! to it.
+
+mod connection;
+mod kept;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use hyper::client::conn::http1::{self, SendRequest};
-use hyper_util::rt::TokioIo;
-use tokio::time::Instant;
 use weir_limit::Kind;
 
-use crate::body::RequestBody;
+use self::kept::Kept;
 use crate::client::ClientAddress;
 use crate::dial::dial;
 use crate::ejection::Ejection;
 use crate::live::Live;
-use crate::patience::Patience;
 use crate::settings::{BackendAddress, BackendSettings, Health, ProxyVersion, Settings};
 
-/// Connections without a request that are kept to one backend by one thread.
-const KEPT_MAX: usize = 4096;
+pub(crate) use self::connection::{BackendConnection, Sender};
+
 /// What of its weight a backend has that is just back.
 const SLOWEST: f64 = 0.1;
-/// How many kept connections are looked at for one that is ready.
-const LOOKED_AT_MAX: usize = 4;
-/// Room for a head and a frame of a response.
-const BUFFER: usize = 64 * 1024;
 
 /// A server behind the gateway.
 #[derive(Debug)]
@@ -37,11 +29,15 @@ pub(crate) struct Backend {
     pub(crate) address: BackendAddress,
     /// How it is told for whom a connection is; then each is one client's.
     pub(crate) proxy_protocol: Option<ProxyVersion>,
+    /// Whether it is spoken to in HTTP/2, if it agrees to that.
+    pub(crate) is_http2: bool,
     resolved: RwLock<Arc<[SocketAddr]>>,
     /// Why there was no connection the last time that one was wanted.
     unreachable: Mutex<Option<String>>,
-    /// Connections without a request, by thread; the last one is taken first.
-    kept: Vec<Mutex<Vec<Kept>>>,
+    /// Connections that are kept, by thread.
+    kept: Vec<Mutex<Kept>>,
+    /// Of each thread: one connects at a time, where a connection is for all.
+    turns: Vec<tokio::sync::Mutex<()>>,
     in_flight: AtomicU32,
     is_down: AtomicBool,
     /// When it was up again, in the milliseconds of the ejection; 0: it was never down.
@@ -62,31 +58,6 @@ pub(crate) struct BackendCounts {
     pub(crate) connections: AtomicU64,
 }
 
-#[derive(Debug)]
-struct Kept {
-    connection: BackendConnection,
-    since: Instant,
-}
-
-impl Kept {
-    fn is_good(&self, settings: &Settings) -> bool {
-        let is_new = self.since.elapsed() < settings.timeouts.backend_idle;
-        is_new && self.connection.sender.is_ready()
-    }
-}
-
-/// A connection to a backend.
-#[derive(Debug)]
-pub(crate) struct BackendConnection {
-    sender: SendRequest<RequestBody>,
-    thread: usize,
-    /// Where it goes to; a path has no address.
-    peer: Option<SocketAddr>,
-    /// For whom it is, if the backend was told.
-    for_whom: Option<ClientAddress>,
-    patience: Patience,
-}
-
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectError {
@@ -97,7 +68,7 @@ pub(crate) enum ConnectError {
     #[error("connect within {0:?}")]
     TooSlow(Duration),
     /// The connection is not one for HTTP.
-    #[error("speak HTTP/1.1")]
+    #[error("speak HTTP: {0}")]
     Http(#[from] hyper::Error),
 }
 
@@ -114,6 +85,10 @@ impl Backend {
             resolved: RwLock::new(resolved.into()),
             unreachable: Mutex::default(),
             kept: (0..threads).map(|_| Mutex::default()).collect(),
+            turns: (0..threads)
+                .map(|_| tokio::sync::Mutex::default())
+                .collect(),
+            is_http2: settings.is_http2,
             in_flight: AtomicU32::new(0),
             is_down: AtomicBool::new(false),
             back_ms: AtomicU64::new(0),
@@ -126,7 +101,9 @@ impl Backend {
 
     /// Whether it is the one that is wanted.
     pub(crate) fn is(&self, wanted: &BackendSettings) -> bool {
-        self.address == wanted.address && self.proxy_protocol == wanted.proxy_protocol
+        self.address == wanted.address
+            && self.proxy_protocol == wanted.proxy_protocol
+            && self.is_http2 == wanted.is_http2
     }
 
     /// Requests that it has now.
@@ -208,63 +185,66 @@ impl Backend {
         }
     }
 
-    /// A kept connection that can take a request of a client's, if there is one.
+    /// A connection that is kept and can take a request of a client's, if there is one.
     pub(crate) fn kept(
         &self,
         thread: usize,
         settings: &Settings,
         client: ClientAddress,
+        switches: bool,
     ) -> Option<BackendConnection> {
         let mut kept = self.kept_by(thread);
-        if self.proxy_protocol.is_some() {
-            let is_its =
-                |one: &Kept| one.connection.for_whom == Some(client) && one.is_good(settings);
-            let at = kept.iter().rposition(is_its)?;
-            return Some(kept.remove(at).connection);
+        if self.is_http2
+            && !switches
+            && let Some((sender, peer)) = kept.share()
+        {
+            let within = settings.timeouts.response;
+            return Some(BackendConnection::new(sender, thread, peer, None, within));
         }
-        for at in (0..kept.len()).rev().take(LOOKED_AT_MAX) {
-            let one = &kept[at];
-            let is_old = one.since.elapsed() >= settings.timeouts.backend_idle;
-            if is_old || one.connection.sender.is_closed() {
-                kept.remove(at);
-            } else if one.connection.sender.is_ready() {
-                return Some(kept.remove(at).connection);
-            }
-        }
-        None
+        let of = self.proxy_protocol.map(|_| client);
+        kept.take(of, settings.timeouts.backend_idle)
     }
 
     /// Keeps a connection for the next request.
     pub(crate) fn keep(&self, connection: BackendConnection) {
-        if connection.sender.is_closed() || !self.is_still_at(connection.peer) {
-            return;
-        }
-        let mut kept = self.kept_by(connection.thread);
-        if kept.len() < KEPT_MAX {
-            kept.push(Kept {
-                connection,
-                since: Instant::now(),
-            });
+        // Those of HTTP/2 are kept from their beginning on.
+        let is_good = !connection.is_http2() && !connection.sender.is_closed();
+        if is_good && self.is_still_at(connection.peer) {
+            self.kept_by(connection.thread).put(connection);
         }
     }
 
     /// Lets go of the connections of a thread that were without a request for too long.
     pub(crate) fn let_go(&self, thread: usize, idle_max: Duration) {
         let mut kept = self.kept_by(thread);
-        kept.retain(|one| {
-            let is_good = one.since.elapsed() < idle_max && !one.connection.sender.is_closed();
-            is_good && self.is_still_at(one.connection.peer)
-        });
+        kept.let_go(idle_max, |peer| self.is_still_at(peer));
     }
 
-    /// A new connection for a client, which lives in the runtime that this runs in.
+    /// A connection for a client, which lives in the runtime that this runs in: a new one, or one
+    /// that somebody else has made meanwhile and that is for all.
     pub(crate) async fn connect(
         &self,
         thread: usize,
         live: &Live,
         client: ClientAddress,
+        switches: bool,
     ) -> Result<BackendConnection, ConnectError> {
-        let connected = self.try_connect(thread, live, client).await;
+        let within = live.settings.timeouts.connect;
+        let is_for_all = self.is_http2 && !switches;
+        let connecting = async {
+            // One at a time, so that those who wait can have it, too.
+            let turn = is_for_all.then(|| self.turns[thread].lock());
+            let _turn = match turn {
+                Some(turn) => Some(turn.await),
+                None => None,
+            };
+            match self.kept(thread, &live.settings, client, switches) {
+                Some(kept) if is_for_all => Ok(kept),
+                _ => self.connect_anew(thread, live, client, is_for_all).await,
+            }
+        };
+        let connected = tokio::time::timeout(within, connecting).await;
+        let connected = connected.unwrap_or(Err(ConnectError::TooSlow(within)));
         let why = connected.as_ref().err().map(ToString::to_string);
         *self
             .unreachable
@@ -273,38 +253,31 @@ impl Backend {
         connected
     }
 
-    async fn try_connect(
+    async fn connect_anew(
         &self,
         thread: usize,
         live: &Live,
         client: ClientAddress,
+        offers_http2: bool,
     ) -> Result<BackendConnection, ConnectError> {
-        let within = live.settings.timeouts.connect;
-        let connecting = dial(self, live.tls.as_deref(), Some(client));
-        let connected = tokio::time::timeout(within, connecting).await;
-        let stream = connected.map_err(|_| ConnectError::TooSlow(within))??;
+        let stream = dial(self, live.tls.as_deref(), Some(client), offers_http2).await?;
         let peer = stream.peer();
         self.counts.connections.fetch_add(1, Ordering::Relaxed);
-        let (sender, connection) = http1::Builder::new()
-            .max_buf_size(BUFFER)
-            .handshake(TokioIo::new(stream))
-            .await?;
-        tokio::spawn(async move {
-            // What went wrong is told to whoever waits for a response.
-            let _ = connection.with_upgrades().await;
-        });
-        Ok(BackendConnection {
-            sender,
-            thread,
-            peer,
-            for_whom: self.proxy_protocol.map(|_| client),
-            patience: Patience::new(live.settings.timeouts.response),
-        })
+        let is_http2 = stream.is_http2(offers_http2);
+        let sender = Sender::speak(stream, is_http2).await?;
+        if let Sender::Http2(shared) = &sender {
+            self.kept_by(thread).offer(shared, peer);
+        }
+        let for_whom = self.proxy_protocol.map(|_| client);
+        let within = live.settings.timeouts.response;
+        Ok(BackendConnection::new(
+            sender, thread, peer, for_whom, within,
+        ))
     }
 
     /// Whether it takes connections.
     pub(crate) async fn takes_connections(&self, live: &Live) -> bool {
-        let connecting = dial(self, live.tls.as_deref(), None);
+        let connecting = dial(self, live.tls.as_deref(), None, self.is_http2);
         let within = live.settings.health.timeout;
         matches!(tokio::time::timeout(within, connecting).await, Ok(Ok(_)))
     }
@@ -345,22 +318,10 @@ impl Backend {
         peer.is_none_or(|peer| self.name().is_none() || self.addresses().contains(&peer))
     }
 
-    fn kept_by(&self, thread: usize) -> MutexGuard<'_, Vec<Kept>> {
+    fn kept_by(&self, thread: usize) -> MutexGuard<'_, Kept> {
         self.kept[thread]
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl BackendConnection {
-    /// How long its one request is waited for.
-    pub(crate) fn patience(&mut self) -> &mut Patience {
-        &mut self.patience
-    }
-
-    /// The side that sends.
-    pub(crate) fn sender(&mut self) -> &mut SendRequest<RequestBody> {
-        &mut self.sender
     }
 }
 

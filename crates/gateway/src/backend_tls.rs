@@ -27,7 +27,9 @@ use crate::tls::{certificate, roots};
 /// TLS towards backends, with its files read.
 #[derive(Debug)]
 pub(crate) struct BackendTlsInForce {
-    config: Arc<ClientConfig>,
+    /// For HTTP/1.1 alone, and for HTTP/2 if the backend agrees to it.
+    http1: Arc<ClientConfig>,
+    http2: Arc<ClientConfig>,
     server_name: Option<String>,
 }
 
@@ -52,8 +54,11 @@ impl BackendTlsInForce {
             }
         };
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let mut http2 = config.clone();
+        http2.alpn_protocols.insert(0, b"h2".to_vec());
         Ok(Self {
-            config: Arc::new(config),
+            http1: Arc::new(config),
+            http2: Arc::new(http2),
             server_name: settings.server_name.clone(),
         })
     }
@@ -63,10 +68,16 @@ impl BackendTlsInForce {
         &self,
         host: &str,
         socket: Socket,
+        offers_http2: bool,
     ) -> io::Result<TlsStream<Socket>> {
         let name = self.server_name.as_deref().unwrap_or(host);
         let name = ServerName::try_from(name.to_owned()).map_err(io::Error::other)?;
-        TlsConnector::from(Arc::clone(&self.config))
+        let config = if offers_http2 {
+            &self.http2
+        } else {
+            &self.http1
+        };
+        TlsConnector::from(Arc::clone(config))
             .connect(name, socket)
             .await
     }

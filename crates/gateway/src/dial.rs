@@ -29,6 +29,7 @@ pub(crate) async fn dial(
     backend: &Backend,
     tls: Option<&BackendTlsInForce>,
     for_whom: Option<ClientAddress>,
+    offers_http2: bool,
 ) -> io::Result<BackendStream> {
     let mut socket = match &backend.address {
         BackendAddress::Tcp { .. } => Socket::Tcp(TcpStream::connect(&*backend.addresses()).await?),
@@ -41,7 +42,7 @@ pub(crate) async fn dial(
     }
     match (&backend.address, tls) {
         (BackendAddress::Tcp { host, .. }, Some(tls)) if backend.address.is_secure() => {
-            let secure = tls.handshake(host, socket).await?;
+            let secure = tls.handshake(host, socket, offers_http2).await?;
             Ok(BackendStream::Secure(Box::new(secure)))
         }
         _ => Ok(BackendStream::Plain(socket)),
@@ -91,6 +92,15 @@ fn same_family(source: SocketAddr, to: Option<SocketAddr>) -> (SocketAddr, Socke
 }
 
 impl BackendStream {
+    /// Whether it is to be spoken to in HTTP/2, which was offered or not.
+    pub(crate) fn is_http2(&self, was_offered: bool) -> bool {
+        match self {
+            // Without TLS there is no agreeing.
+            Self::Plain(_) => was_offered,
+            Self::Secure(stream) => stream.get_ref().1.alpn_protocol() == Some(b"h2"),
+        }
+    }
+
     /// The address that was reached; a path has none.
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
         match self {

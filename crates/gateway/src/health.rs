@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Request;
 use http::header::{HOST, USER_AGENT};
+use http::{Request, Response};
 use http_body_util::{BodyExt as _, Empty};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::time::{sleep, timeout};
 
 use crate::backend::Backend;
@@ -53,24 +54,43 @@ async fn is_well(backend: &Backend, path: &str, live: &Live) -> bool {
 }
 
 async fn ask(backend: &Backend, path: &str, live: &Live) -> Option<u16> {
-    let stream = dial(backend, live.tls.as_deref(), None).await.ok()?;
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
-    let request = Request::builder()
-        .uri(path)
-        .header(HOST, backend.address.authority())
-        .header(USER_AGENT, "weir-gate (health)")
-        .body(Empty::<Bytes>::new())
-        .ok()?;
-    let asking = async {
-        let response = sender.send_request(request).await.ok()?;
-        let status = response.status().as_u16();
-        // Read to its end, so that the backend does not log a client that broke off.
-        let mut body = response.into_body();
-        while let Some(Ok(_)) = body.frame().await {}
-        Some(status)
-    };
+    let offers_http2 = backend.is_http2;
+    let stream = dial(backend, live.tls.as_deref(), None, offers_http2);
+    let stream = stream.await.ok()?;
+    let is_http2 = stream.is_http2(offers_http2);
+    let stream = TokioIo::new(stream);
+    let authority = backend.address.authority();
+    let request = Request::builder().header(USER_AGENT, "weir-gate (health)");
+    let body = Empty::<Bytes>::new();
+    if is_http2 {
+        let executor = TokioExecutor::new();
+        let (mut sender, connection) = http2::handshake(executor, stream).await.ok()?;
+        let scheme = if backend.address.is_secure() {
+            "https"
+        } else {
+            "http"
+        };
+        let request = request.uri(format!("{scheme}://{authority}{path}"));
+        let asked = sender.send_request(request.body(body).ok()?);
+        return tokio::select! {
+            status = status(asked) => status,
+            _ = connection => None,
+        };
+    }
+    let (mut sender, connection) = http1::handshake(stream).await.ok()?;
+    let request = request.uri(path).header(HOST, authority);
+    let asked = sender.send_request(request.body(body).ok()?);
     tokio::select! {
-        status = asking => status,
+        status = status(asked) => status,
         _ = connection => None,
     }
+}
+
+async fn status(asked: impl Future<Output = hyper::Result<Response<Incoming>>>) -> Option<u16> {
+    let response = asked.await.ok()?;
+    let status = response.status().as_u16();
+    // Read to its end, so that the backend does not log a client that broke off.
+    let mut body = response.into_body();
+    while let Some(Ok(_)) = body.frame().await {}
+    Some(status)
 }

@@ -57,6 +57,7 @@ mod ending;
 mod error;
 mod figures;
 mod file;
+mod fitting;
 mod flow;
 mod forwarded;
 #[cfg(test)]

@@ -8,12 +8,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, HeaderValue, TRANSFER_ENCODING, UPGRADE, VIA,
+    CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, HeaderValue, TE, TRANSFER_ENCODING, UPGRADE,
+    VIA,
 };
 use http::request::Parts;
 use http::uri::{PathAndQuery, Uri};
-use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
-use hyper::body::{Body as _, Incoming};
+use http::{HeaderMap, Request, Response, StatusCode, Version};
+use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use weir_limit::Kind;
 
@@ -23,6 +24,7 @@ use crate::body::{RequestBody, ResponseBody};
 use crate::client::{ClientAddress, Named};
 use crate::connection::Connection;
 use crate::ending::Ending;
+use crate::fitting::About;
 use crate::flow::{Entry, Slot};
 use crate::gatehouse::Shared;
 use crate::hop::{remove_hop_by_hop, upgrade};
@@ -137,6 +139,7 @@ impl Admitted {
             switching,
             mut ending,
         } = self;
+        let takes_trailers = takes_trailers(&head);
         prepare(
             &mut head,
             host.as_ref(),
@@ -144,19 +147,22 @@ impl Admitted {
             &connection,
             &live,
         );
-        say_that_it_has_a_body(&mut head, &body);
         if let Some((protocol, _)) = &switching {
             head.headers.insert(UPGRADE, protocol.clone());
             head.headers
                 .insert(CONNECTION, HeaderValue::from_static("upgrade"));
         }
-        let names_host = host.is_some();
+        let about = About {
+            names_host: host.is_some(),
+            takes_trailers,
+            switches: switching.is_some(),
+        };
         if let Some(host) = host {
             head.headers.insert(HOST, host);
         }
         let request = Request::from_parts(head, body);
         async move {
-            match forward(&connection, &live, request, names_host, &mut ending).await {
+            match forward(&connection, &live, request, about, &mut ending).await {
                 Ok(response) => {
                     let client = switching.map(|(_, client)| client);
                     pass_back(response, &connection.shared, &live, ending, client)
@@ -277,13 +283,11 @@ fn turn_away(
     Box::new(response)
 }
 
-/// hyper takes a body without a length for none where the method is GET or HEAD.
-fn say_that_it_has_a_body(head: &mut Parts, body: &RequestBody) {
-    let is_taken_for_none = matches!(head.method, Method::GET | Method::HEAD);
-    if is_taken_for_none && !body.is_end_stream() && body.size_hint().exact().is_none() {
-        let chunked = HeaderValue::from_static("chunked");
-        head.headers.insert(TRANSFER_ENCODING, chunked);
-    }
+/// Whether the client takes fields that come after the body. In HTTP/1.1 none are passed on.
+fn takes_trailers(head: &Parts) -> bool {
+    let mut options = head.headers.get_all(TE).iter();
+    let trailers = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"trailers");
+    head.version == Version::HTTP_2 && options.any(trailers)
 }
 
 /// A client of HTTP/2 may send its cookies one by one; HTTP/1.1 has one field for all (RFC 9113,

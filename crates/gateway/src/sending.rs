@@ -7,22 +7,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Poll, ready};
 use std::time::Duration;
 
-use http::header::{HOST, HeaderValue};
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
+use hyper::client::conn::TrySendError;
 use tokio::time::Instant;
 use weir_limit::Kind;
 
 use crate::again;
-use crate::backend::{Backend, ConnectError};
+use crate::backend::{Backend, BackendConnection, ConnectError, Sender};
 use crate::body::{BodyError, RequestBody};
 use crate::connection::Connection;
 use crate::ending::Ending;
+use crate::fitting::{About, fit};
 use crate::live::Live;
 use crate::patience::Patience;
 
 /// How often a request is tried, on a connection each, before any of it has been taken.
 const TRIES_MAX: usize = 3;
+
+/// What came back, or the request where nothing of it was sent.
+type Sent = Result<Response<Incoming>, TrySendError<Request<RequestBody>>>;
 
 /// Why no response came.
 pub(crate) struct Failure {
@@ -50,13 +54,12 @@ const fn of_client(status: StatusCode, says: &'static str) -> Failure {
 }
 
 /// Sends the request to a backend. What no backend has begun to take is tried again, and so is what
-/// may be repeated if its connection broke before the answer. `names_host` is whether the client
-/// has said for which host it is.
+/// may be repeated if its connection broke before the answer.
 pub(crate) async fn forward(
     connection: &Connection,
     live: &Arc<Live>,
     mut request: Request<RequestBody>,
-    names_host: bool,
+    about: About,
     ending: &mut Ending,
 ) -> Result<Response<Incoming>, Failure> {
     let (thread, client) = (connection.thread, connection.client.address);
@@ -66,13 +69,11 @@ pub(crate) async fn forward(
     for turn in 0..TRIES_MAX {
         let backend = live.backend(connection.turn() + turn, failed.as_ref());
         ending.at(backend, live);
-        if !names_host {
-            request.headers_mut().insert(HOST, host_of(backend));
-        }
-        let kept = backend.kept(thread, &live.settings, client);
+        let switches = about.switches;
+        let kept = backend.kept(thread, &live.settings, client, switches);
         let mut to = match kept {
             Some(kept) => kept,
-            None => match backend.connect(thread, live, client).await {
+            None => match backend.connect(thread, live, client, switches).await {
                 Ok(new) => new,
                 Err(error) => {
                     backend.looked(false, &live.settings.health);
@@ -82,13 +83,11 @@ pub(crate) async fn forward(
                 }
             },
         };
-        let moved = request.body().moved();
+        fit(&mut request, backend, to.is_http2(), about);
         let copy = again::copy(&request);
         ending.is_sent(true);
-        let sending = to.sender().try_send_request(request);
         let within = live.settings.timeouts.response;
-        let sent = in_time(within, to.patience(), sending, moved.as_deref()).await;
-        let Some(sent) = sent else {
+        let Some(sent) = send(&mut to, request, within).await else {
             return Err(failure(
                 StatusCode::GATEWAY_TIMEOUT,
                 "the backend did not answer in time",
@@ -120,6 +119,26 @@ pub(crate) async fn forward(
     Err(last)
 }
 
+/// What comes back of a request in time.
+async fn send(
+    to: &mut BackendConnection,
+    request: Request<RequestBody>,
+    within: Duration,
+) -> Option<Sent> {
+    let moved = request.body().moved();
+    let (sender, patience) = to.parts();
+    match sender {
+        Sender::Http1(sender) => {
+            let sending = sender.try_send_request(request);
+            in_time(within, patience, sending, moved.as_deref()).await
+        }
+        Sender::Http2(shared) => {
+            let sending = shared.sender.try_send_request(request);
+            in_time(within, patience, sending, moved.as_deref()).await
+        }
+    }
+}
+
 /// What comes within a time; the time begins anew while the request's body moves. `patience` is
 /// that of the connection: a timer for each request would cost more than the rest of this.
 async fn in_time<T>(
@@ -143,12 +162,6 @@ async fn in_time<T>(
         }
     })
     .await
-}
-
-/// The `Host` for a client that names none.
-fn host_of(backend: &Backend) -> HeaderValue {
-    let host = backend.address.authority();
-    HeaderValue::from_str(&host).unwrap_or(HeaderValue::from_static("localhost"))
 }
 
 fn connect_failure(error: &ConnectError) -> Failure {

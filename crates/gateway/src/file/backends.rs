@@ -69,13 +69,25 @@ fn one_of(root: &Section<'_>, one: &Spanned<DeValue<'_>>) -> Option<BackendSetti
     let is_backup = section.flag("backup").unwrap_or_default();
     let path = section.text("health-path");
     let health_path = path.and_then(|path| checked_path(&section, "health-path", path));
+    let is_http2 = section.flag("http2").unwrap_or_default();
     let proxy_protocol = proxy_protocol(&section);
+    if let Some(key) = section
+        .value("http2")
+        .filter(|_| is_http2 && proxy_protocol.is_some())
+    {
+        section.problems().add_with_help(
+            key.span(),
+            "with `http2` a connection is everybody's, and with `proxy-protocol` one client's",
+            "leave one of them out; `Forwarded` says for whom each request is",
+        );
+    }
     section.finish();
     let url = url?;
     Some(BackendSettings {
         weight: weight.map_or(1, Spanned::into_inner),
         is_backup,
         health_path,
+        is_http2,
         proxy_protocol,
         ..BackendSettings::new(noted(root, url.span(), url.get_ref())?)
     })

@@ -201,6 +201,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "",
     ),
     (
+        "backends = [{ url = \"http://a:1\", http2 = true, proxy-protocol = 1 }]",
+        "one client's",
+        "Forwarded",
+    ),
+    (
         "backend-tls = { ca = \"a\", verify = false }",
         "that all are",
         "leave one of them out",

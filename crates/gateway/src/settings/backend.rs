@@ -69,6 +69,8 @@ pub struct BackendSettings {
     pub is_backup: bool,
     /// What is asked of it, in place of the path for all.
     pub health_path: Option<String>,
+    /// Whether it is spoken to in HTTP/2: over TLS if it agrees to that, else without asking.
+    pub is_http2: bool,
     /// How it is told on each connection for whom that is; `None`: it is not.
     pub proxy_protocol: Option<ProxyVersion>,
 }
@@ -90,6 +92,7 @@ impl BackendSettings {
             weight: 1,
             is_backup: false,
             health_path: None,
+            is_http2: false,
             proxy_protocol: None,
         }
     }

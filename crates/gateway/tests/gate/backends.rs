@@ -79,6 +79,18 @@ fn secure(asks_for_certificate: bool) -> (SocketAddr, Receiver<String>) {
     (address, arrived)
 }
 
+/// Where HTTP/2 is not agreed to, HTTP/1.1 is spoken.
+#[test]
+fn a_backend_need_not_agree_to_http2() {
+    let (backend, arrived) = secure(false);
+    let backend = format!("{{ url = \"https://{backend}\", http2 = true }}");
+    let gate = gate(&backend, "[backend-tls]\nverify = false\n");
+    let mut client = Client::connect(front(&gate));
+    assert_eq!((client.get("/").status, client.get("/").status), (200, 200));
+    assert!(arrived.recv().unwrap().starts_with("GET / HTTP/1.1\r\n"));
+    assert_eq!(status(&gate).backends[0].connections, 1);
+}
+
 /// A gateway in front of this; `rest` is the rest of its file.
 fn gate(backend: &str, rest: &str) -> Gateway {
     let text = format!(

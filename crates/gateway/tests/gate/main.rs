@@ -11,6 +11,7 @@ mod costs;
 mod cpu;
 mod holding;
 mod http2;
+mod http2_behind;
 mod keys;
 mod passing;
 mod paths;
