@@ -77,6 +77,11 @@ const TIME: [&str; 14] = [
     "t",
 ];
 
+/// Of a log of which some lines were left out.
+const STANDS_FOR: [&str; 1] = ["standsfor"];
+/// A line that stands for more is no sample that one could reckon with.
+const STANDS_FOR_MAX: u64 = 1_000_000;
+
 /// The request of an object.
 pub(crate) fn request(text: &str) -> Result<Request<'static>, Missing> {
     // Behind the object may stand more.
@@ -108,6 +113,9 @@ pub(crate) fn request(text: &str) -> Result<Request<'static>, Missing> {
         method: Cow::Owned(method),
         target: Cow::Owned(target),
         status: status.ok_or(Missing::StatusField)?,
+        stands_for: field(&STANDS_FOR)
+            .and_then(Value::as_u64)
+            .map_or(1, |count| count.clamp(1, STANDS_FOR_MAX)),
     })
 }
 
@@ -187,6 +195,7 @@ mod tests {
                 method: "GET".into(),
                 target: "/item/0?a=1".into(),
                 status: 200,
+                stands_for: 1,
             };
             assert_eq!(request(line), Ok(expected), "{line}");
         }

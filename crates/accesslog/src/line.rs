@@ -21,6 +21,8 @@ pub struct Request<'a> {
     pub target: Cow<'a, str>,
     /// The status of the answer.
     pub status: u16,
+    /// For how many requests the line stands: a log of which lines were left out may say so.
+    pub stands_for: u64,
 }
 
 /// What a line lacks to be a request.
@@ -122,6 +124,7 @@ fn of_text(line: &str) -> Result<Request<'_>, Missing> {
         method: method.into(),
         target: target.into(),
         status,
+        stands_for: 1,
     })
 }
 
@@ -222,6 +225,7 @@ mod tests {
             method: "GET".into(),
             target: "/apache_pb.gif".into(),
             status: 200,
+            stands_for: 1,
         };
         assert_eq!(request(common).as_ref(), Ok(&expected));
         let combined = br#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /apache_pb.gif HTTP/1.0" 200 2326 "http://www.example.com/start.html" "Mozilla/4.08 [en] (Win98; I ;Nav)""#;
@@ -232,6 +236,7 @@ mod tests {
             method: "POST".into(),
             target: "/a?b=\\\"c".into(),
             status: 503,
+            stands_for: 1,
         };
         assert_eq!(request(of_host), Ok(expected));
     }
@@ -245,6 +250,7 @@ mod tests {
             method: "GET".into(),
             target: "/a?b".into(),
             status: 200,
+            stands_for: 1,
         };
         assert_eq!(request(balancer).as_ref(), Ok(&expected));
         let unasked = br#"h2 2018-07-02T22:23:00.186641Z app/b/5 192.168.131.39:2817 - -1 -1 -1 502 - 34 366 "GET https://shop:443/a?b HTTP/1.1" "-""#;
@@ -321,6 +327,7 @@ mod tests {
                 method: "GET".into(),
                 target: "/item/0".into(),
                 status: 200,
+                stands_for: 1,
             };
             assert_eq!(request(line.as_bytes()), Ok(expected), "{line}");
         }

@@ -33,18 +33,19 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    pub(crate) fn add(&mut self, second: i64) {
-        self.total += 1;
-        let first = self.first.get_or_insert(second);
-        *first = second.min(*first);
-        if self.total == 1 {
+    /// So many requests in a second.
+    pub(crate) fn add(&mut self, second: i64, count: u64) {
+        if self.first.is_none() {
             self.last = second;
         }
+        self.total += count;
+        let first = self.first.get_or_insert(second);
+        *first = second.min(*first);
         self.last = self.last.max(second);
         let oldest = self.last - KEPT_S;
-        self.seconds.add(second, oldest);
-        self.minutes
-            .add(second.div_euclid(MINUTE_S), oldest.div_euclid(MINUTE_S));
+        self.seconds.add(second, count, oldest);
+        let minute = second.div_euclid(MINUTE_S);
+        self.minutes.add(minute, count, oldest.div_euclid(MINUTE_S));
     }
 
     pub(crate) fn finish(self) -> Option<Rates> {
@@ -70,8 +71,8 @@ struct Window {
 }
 
 impl Window {
-    fn add(&mut self, unit: i64, oldest: i64) {
-        *self.counts.entry(unit).or_default() += 1;
+    fn add(&mut self, unit: i64, count: u64, oldest: i64) {
+        *self.counts.entry(unit).or_default() += count;
         while let Some(first) = self
             .counts
             .first_entry()
@@ -105,7 +106,7 @@ mod tests {
     fn rates(seconds: &[i64]) -> Option<Rates> {
         let mut counts = Counts::default();
         for second in seconds {
-            counts.add(*second);
+            counts.add(*second, 1);
         }
         counts.finish()
     }

@@ -175,9 +175,10 @@ impl Tally {
                 return;
             }
         };
-        self.requests += 1;
-        *self.statuses.entry(request.status).or_default() += 1;
-        self.rates.add(request.second);
+        let count = request.stands_for;
+        self.requests += count;
+        *self.statuses.entry(request.status).or_default() += count;
+        self.rates.add(request.second, count);
         let (path, query) = request
             .target
             .split_once('?')
@@ -185,19 +186,19 @@ impl Tally {
         let key = (request.method.clone().into_owned(), pattern(path));
         let is_folded = key.1.contains('{');
         if self.endpoints.len() >= ENDPOINTS_MAX && !self.endpoints.contains_key(&key) {
-            self.others += 1;
+            self.others += count;
             return;
         }
         let endpoint = self.endpoints.entry(key).or_default();
-        endpoint.requests += 1;
+        endpoint.requests += count;
         if is_folded {
             endpoint.frequent.add(path);
         }
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            endpoint.parameter(&name, &value);
+            endpoint.parameter(&name, &value, count);
         }
         if request.status < ERROR {
-            endpoint.sample(&request.target, &mut self.random);
+            endpoint.sample(&request.target, count, &mut self.random);
         }
     }
 
@@ -226,26 +227,26 @@ impl Tally {
 }
 
 impl Counted {
-    fn parameter(&mut self, name: &str, value: &str) {
+    fn parameter(&mut self, name: &str, value: &str, count: u64) {
         if self.parameters.len() >= PARAMETERS_MAX && !self.parameters.contains_key(name) {
             return;
         }
         let values = self.parameters.entry(name.to_owned()).or_default();
-        values.requests += 1;
+        values.requests += count;
         let Ok(number) = value.parse::<i64>() else {
             return;
         };
-        values.numbers += 1;
+        values.numbers += count;
         let (low, high) = values.range.unwrap_or((number, number));
         values.range = Some((low.min(number), high.max(number)));
         if values.counts.len() < VALUES_MAX || values.counts.contains_key(&number) {
-            *values.counts.entry(number).or_default() += 1;
+            *values.counts.entry(number).or_default() += count;
         }
     }
 
     /// Each of the requests is kept with the same chance (Vitter's algorithm R).
-    fn sample(&mut self, target: &str, random: &mut Xoshiro256PlusPlus) {
-        self.good += 1;
+    fn sample(&mut self, target: &str, count: u64, random: &mut Xoshiro256PlusPlus) {
+        self.good += count;
         if self.samples.len() < SAMPLES_MAX {
             self.samples.push(target.to_owned());
             return;
@@ -325,6 +326,7 @@ mod tests {
                 method: (*method).into(),
                 target: (*target).into(),
                 status: *status,
+                stands_for: 1,
             };
             tally.add(number as u64, Ok(request));
         }
@@ -400,5 +402,28 @@ mod tests {
         digits
             .map(|digit| char::from(digit - b'0' + b'g'))
             .collect()
+    }
+
+    /// A log of which one line in ten is kept is of ten times as many requests.
+    #[test]
+    fn a_line_may_stand_for_others() {
+        let mut tally = Tally::default();
+        for (status, stands_for) in [(200, 10), (200, 10), (503, 1)] {
+            let request = Request {
+                second: 7,
+                method: "GET".into(),
+                target: "/a?n=1".into(),
+                status,
+                stands_for,
+            };
+            tally.add(1, Ok(request));
+        }
+        let traffic = tally.finish();
+        assert_eq!((traffic.lines, traffic.requests), (3, 21));
+        assert_eq!(traffic.statuses[&200], 20);
+        let endpoint = &traffic.endpoints[0];
+        assert_eq!((endpoint.requests, endpoint.errors), (21, 1));
+        let rates = traffic.rates.expect("there were requests");
+        assert_eq!((rates.peak_second, rates.mean_per_s), (21, 21.0));
     }
 }

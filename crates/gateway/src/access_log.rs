@@ -11,13 +11,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use http::header::{HOST, USER_AGENT};
 use http::{StatusCode, request::Parts};
 use serde::Serialize;
 use weir_limit::Kind;
 
 use crate::client::ClientAddress;
 use crate::error::GatewayError;
+use crate::forwarded::Client;
+use crate::marks::Marks;
 use crate::refuse::Reason;
+use crate::settings::LogSettings;
 
 /// Bytes that may wait to be written.
 const ROOM: usize = 16 * 1024 * 1024;
@@ -25,6 +29,8 @@ const ROOM: usize = 16 * 1024 * 1024;
 const EVERY: Duration = Duration::from_millis(200);
 /// Longest target of a request that is kept whole.
 const TARGET_MAX: usize = 2048;
+/// And of fields of its head.
+const TEXT_MAX: usize = 256;
 
 /// The log of one gateway.
 #[derive(Debug)]
@@ -32,6 +38,8 @@ pub(crate) struct AccessLog {
     waiting: Mutex<Waiting>,
     some: Condvar,
     left_out: AtomicU64,
+    /// Requests that went well.
+    went_well: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -60,6 +68,7 @@ impl AccessLog {
             waiting: Mutex::default(),
             some: Condvar::new(),
             left_out: AtomicU64::new(0),
+            went_well: AtomicU64::new(0),
         });
         let (written, path) = (Arc::clone(&log), PathBuf::from(path));
         let thread = thread::Builder::new()
@@ -149,6 +158,10 @@ pub(crate) struct Line {
     log: Arc<AccessLog>,
     begun: Instant,
     waited: Duration,
+    /// Of those that went well one in so many is written.
+    one_in: u32,
+    /// Bytes of the body that have come; `None`: it has none.
+    received: Option<Arc<AtomicU64>>,
     facts: Facts,
 }
 
@@ -165,6 +178,20 @@ struct Facts {
     target: String,
     protocol: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    tls: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_span_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<String>,
     /// `admitted`, `queued` (admitted after a wait), `refused`, `left` (while it waited) or
     /// `malformed`.
@@ -172,6 +199,9 @@ struct Facts {
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<Reason>,
     wait_ms: f64,
+    /// From admission to the head of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_byte_ms: Option<f64>,
     /// From admission to the last byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     service_ms: Option<f64>,
@@ -180,40 +210,57 @@ struct Facts {
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    received_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     sent_bytes: Option<u64>,
     /// How an admitted request ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<Kind>,
+    /// For how many requests it stands, of which the others are not written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stands_for: Option<u32>,
 }
 
 impl Line {
     /// The line of a request that has just come.
-    pub(crate) fn new(log: &Arc<AccessLog>, client: ClientAddress, request: &Parts) -> Box<Self> {
-        let mut target = request.uri.to_string();
-        if target.len() > TARGET_MAX {
-            target.truncate(TARGET_MAX);
-            target.push('…');
-        }
+    pub(crate) fn new(log: &Arc<AccessLog>, client: &Client, request: &Parts) -> Box<Self> {
+        let text = |name| {
+            let value = request.headers.get(name)?;
+            Some(cut(&String::from_utf8_lossy(value.as_bytes()), TEXT_MAX))
+        };
+        let host = request.uri.authority().map(|host| host.as_str().to_owned());
         Box::new(Self {
             log: Arc::clone(log),
             begun: Instant::now(),
             waited: Duration::ZERO,
+            one_in: 1,
+            received: None,
             facts: Facts {
                 time: jiff::Timestamp::now().to_string(),
-                client: client.to_string(),
+                client: client.address.to_string(),
                 proxy: None,
                 method: request.method.to_string(),
-                target,
+                target: cut(&request.uri.to_string(), TARGET_MAX),
                 protocol: format!("{:?}", request.version),
+                tls: client.tls,
+                host: host.or_else(|| text(HOST)),
+                user_agent: text(USER_AGENT),
+                request_id: None,
+                trace_id: None,
+                span_id: None,
+                parent_span_id: None,
                 class: None,
                 decision: "left",
                 why: None,
                 wait_ms: 0.0,
+                first_byte_ms: None,
                 service_ms: None,
                 backend: None,
                 status: None,
+                received_bytes: None,
                 sent_bytes: None,
                 end: None,
+                stands_for: None,
             },
         })
     }
@@ -222,6 +269,42 @@ impl Line {
     pub(crate) fn is_for(&mut self, client: ClientAddress) {
         let proxy = std::mem::replace(&mut self.facts.client, client.to_string());
         self.facts.proxy = Some(proxy);
+    }
+
+    /// What of it is written, and by which marks it is found.
+    pub(crate) fn is_marked(&mut self, settings: &LogSettings, marks: Option<&Marks>) {
+        self.one_in = settings.one_in;
+        let facts = &mut self.facts;
+        let trace = marks.and_then(Marks::trace);
+        facts.request_id = marks.and_then(Marks::id).map(str::to_owned);
+        facts.trace_id = trace.map(|trace| trace.id.clone());
+        facts.span_id = trace.map(|trace| trace.span.clone());
+        facts.parent_span_id = trace.and_then(|trace| trace.parent.clone());
+    }
+
+    /// It has a body, whose bytes are counted here.
+    pub(crate) fn receives(&mut self) -> Arc<AtomicU64> {
+        Arc::clone(self.received.get_or_insert_default())
+    }
+
+    /// The head of the answer is there.
+    pub(crate) fn first_byte(&mut self) {
+        let since = self.begun.elapsed().saturating_sub(self.waited);
+        self.facts.first_byte_ms = Some(milliseconds(since));
+    }
+
+    /// Whether it is to be written; of those that went well not all are.
+    fn is_written(&mut self) -> bool {
+        let facts = &self.facts;
+        let went_well = matches!(facts.decision, "admitted" | "queued")
+            && facts.status.is_some_and(|status| status < 400)
+            && matches!(facts.end, None | Some(Kind::Completed));
+        if self.one_in == 1 || !went_well {
+            return true;
+        }
+        self.facts.stands_for = Some(self.one_in);
+        let before = self.log.went_well.fetch_add(1, Ordering::Relaxed);
+        before.is_multiple_of(self.one_in.into())
     }
 
     /// The class is known.
@@ -276,8 +359,21 @@ impl Drop for Line {
         if self.facts.decision == "left" {
             self.facts.wait_ms = milliseconds(self.begun.elapsed());
         }
-        self.log.put(&self.facts);
+        let received = self.received.as_ref();
+        self.facts.received_bytes = received.map(|bytes| bytes.load(Ordering::Relaxed));
+        if self.is_written() {
+            self.log.put(&self.facts);
+        }
     }
+}
+
+/// So many characters at most.
+fn cut(text: &str, most: usize) -> String {
+    let mut cut: String = text.chars().take(most).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    cut
 }
 
 /// To the microsecond.

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -75,6 +75,8 @@ pub(crate) struct RequestBody {
     moved: Option<Arc<AtomicBool>>,
     /// Told when the last of it has come.
     activity: Arc<Activity>,
+    /// Counts its bytes for the log.
+    received: Option<Arc<AtomicU64>>,
     pace: Pace,
     /// Since when the client is waited for.
     asked: Option<Instant>,
@@ -82,12 +84,18 @@ pub(crate) struct RequestBody {
 
 impl RequestBody {
     /// Passes on what comes, as long as it comes in time and is not too slow.
-    pub(crate) fn new(incoming: Incoming, live: &Live, activity: Arc<Activity>) -> Self {
+    pub(crate) fn new(
+        incoming: Incoming,
+        live: &Live,
+        activity: Arc<Activity>,
+        received: Option<Arc<AtomicU64>>,
+    ) -> Self {
         let moved = (!incoming.is_end_stream()).then(Arc::default);
         Self {
             passing: Some(Passing::new(incoming, live.settings.timeouts.body)),
             moved,
             activity,
+            received,
             pace: pace(live),
             asked: None,
         }
@@ -99,6 +107,7 @@ impl RequestBody {
             passing: None,
             moved: None,
             activity: Arc::clone(&self.activity),
+            received: None,
             pace: Pace::new(0, Duration::ZERO),
             asked: None,
         }
@@ -129,6 +138,9 @@ impl Body for RequestBody {
             && !self.pace.passed(length(frame), asked.elapsed())
         {
             return Poll::Ready(Some(Err(BodyError::Slow)));
+        }
+        if let (Some(received), Some(Ok(frame))) = (&self.received, &frame) {
+            received.fetch_add(length(frame), Ordering::Relaxed);
         }
         if let Some(moved) = &self.moved {
             moved.store(true, Ordering::Relaxed);

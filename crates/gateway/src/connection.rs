@@ -18,6 +18,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
+use tokio_rustls::rustls::ProtocolVersion;
 
 use crate::body::ResponseBody;
 use crate::client::ClientAddress;
@@ -140,7 +141,7 @@ async fn serve_client(stream: Socket, client: Client, shared: Arc<Shared>, threa
     }
 }
 
-async fn serve_securely(stream: Socket, client: Client, shared: Arc<Shared>, thread: usize) {
+async fn serve_securely(stream: Socket, mut client: Client, shared: Arc<Shared>, thread: usize) {
     let within = shared.current.get().settings.timeouts.head;
     let Some(tls) = &shared.tls else {
         return;
@@ -149,7 +150,13 @@ async fn serve_securely(stream: Socket, client: Client, shared: Arc<Shared>, thr
     let Ok(Ok(stream)) = handshake.await else {
         return;
     };
-    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    let session = stream.get_ref().1;
+    let is_http2 = session.alpn_protocol() == Some(b"h2");
+    client.tls = session.protocol_version().map(|version| match version {
+        ProtocolVersion::TLSv1_3 => "TLSv1.3",
+        ProtocolVersion::TLSv1_2 => "TLSv1.2",
+        _ => "TLS",
+    });
     let answers = Answers::new(shared, client, thread);
     if is_http2 {
         speak_http2(stream, answers).await;

@@ -96,6 +96,7 @@ impl Ending {
             slot.answered(status);
         }
         if let Some(line) = &mut self.line {
+            line.first_byte();
             line.answered(status);
         }
     }

@@ -6,6 +6,7 @@ mod cpu_from;
 mod front;
 mod key;
 mod limit;
+mod log;
 mod proxies;
 mod quantity;
 mod tls;
@@ -61,6 +62,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
     }
     let front = front::read(root);
     let tls = tls::read(root);
+    let log = log::read(root);
     let proxies = proxies::read(root);
     let backends = backends::read(root);
     let backend_tls = backends::tls(root);
@@ -80,6 +82,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
         threads: front.threads,
         max_connections: front.max_connections,
         access_log: front.access_log,
+        log,
         hand_over: front.hand_over,
         monitor: front.monitor,
         forwarded: front.forwarded,

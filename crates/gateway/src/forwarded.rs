@@ -31,6 +31,8 @@ const VISIBLE: &str = "addresses and checked hosts are visible characters";
 pub(crate) struct Client {
     pub(crate) address: ClientAddress,
     pub(crate) is_secure: bool,
+    /// The version of TLS that it speaks to this gateway.
+    pub(crate) tls: Option<&'static str>,
     address_text: HeaderValue,
     /// `for=…;proto=…`, to which the host is added.
     begin: String,
@@ -43,6 +45,7 @@ impl Client {
         Self {
             address,
             is_secure,
+            tls: None,
             address_text: ip.map_or(UNKNOWN, |ip| text(&ip.to_string())),
             begin: format!("for={};proto={proto}", node(ip)),
         }

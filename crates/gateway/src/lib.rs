@@ -73,6 +73,7 @@ mod leaving;
 mod listening;
 mod live;
 mod long_lived;
+mod marks;
 mod matching;
 mod names;
 mod open_files;
@@ -102,8 +103,8 @@ pub use matching::{Matcher, Named};
 pub use settings::{
     AbandonedWork, AdaptiveSettings, BackendAddress, BackendSettings, BackendTls, CertificateFiles,
     ClassSettings, ClientAuth, CpuFrom, Forwarded, Health, KeySettings, KeyedBy, LimitSettings,
-    ListenAddress, OTHER_CLASS, ProxyVersion, RequestLimits, Settings, Timeouts, TlsFiles,
-    TrustedProxies, UNIX,
+    ListenAddress, LogSettings, OTHER_CLASS, ProxyVersion, RequestLimits, Settings, Timeouts,
+    TlsFiles, TrustedProxies, UNIX,
 };
 pub use status::{
     BackendStatus, ClassStatus, ClassTimes, ConnectionStatus, CpuStatus, KeyRefused, KeyStatus,

@@ -14,7 +14,7 @@ use http::header::{
 use http::request::Parts;
 use http::uri::{PathAndQuery, Uri};
 use http::{HeaderMap, Request, Response, StatusCode, Version};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::upgrade::OnUpgrade;
 use weir_limit::Kind;
 
@@ -31,6 +31,7 @@ use crate::hop::{remove_hop_by_hop, upgrade};
 use crate::keys::{self, Over};
 use crate::live::Live;
 use crate::long_lived::lasts;
+use crate::marks::Marks;
 use crate::refuse::{self, NO_BACKEND, Reason};
 use crate::sending::{Failure, forward};
 use crate::settings::AbandonedWork;
@@ -63,11 +64,16 @@ pub(crate) fn answer(
     let mut line = shared
         .log
         .as_ref()
-        .map(|log| Line::new(log, connection.client.address, &head));
+        .map(|log| Line::new(log, &connection.client, &head));
     let from = connection.client.address;
     let named = Named::find(&head.headers, from, &live.settings.proxies);
     if let (Some(line), Some(client)) = (&mut line, named.as_ref().and_then(|it| it.address())) {
         line.is_for(client);
+    }
+    let log = &live.settings.log;
+    let marks = Marks::find(&head.headers, log, live.settings.proxies.trusts(from.ip()));
+    if let Some(line) = &mut line {
+        line.is_marked(log, marks.as_deref());
     }
     let host = match vet(&head, &live.settings.request) {
         Ok(host) => host,
@@ -77,7 +83,8 @@ pub(crate) fn answer(
                 line.malformed();
                 line.answered(unfit.status);
             }
-            let response = close(refuse::unfit(&unfit), head.version);
+            let mut response = close(refuse::unfit(&unfit), head.version);
+            mark_answer(&mut response, marks.as_deref());
             return Box::pin(ready(Ok(response)));
         }
     };
@@ -94,16 +101,22 @@ pub(crate) fn answer(
         let client = client.unwrap_or(from);
         let (slot, live) = match admit(&connection, live, client, &head, &mut line).await {
             Ok(admitted) => admitted,
-            Err(refused) => return Ok(*refused),
+            Err(mut refused) => {
+                mark_answer(&mut refused, marks.as_deref());
+                return Ok(*refused);
+            }
         };
+        let received = line.as_mut().filter(|_| !body.is_end_stream());
+        let received = received.map(|line| line.receives());
         let keeps = live.settings.limit.abandoned_work == AbandonedWork::GoesOn;
         let stand: Option<Arc<Stand>> = keeps.then(Arc::default);
         let admitted = Admitted {
-            body: RequestBody::new(body, &live, running.activity()),
+            body: RequestBody::new(body, &live, running.activity(), received),
             ending: Ending::new(slot, line, running, stand.clone()),
             head,
             host,
             named,
+            marks,
             switching,
         };
         let shared = Arc::clone(&connection.shared);
@@ -118,6 +131,7 @@ struct Admitted {
     head: Parts,
     host: Option<HeaderValue>,
     named: Option<Box<Named>>,
+    marks: Option<Box<Marks>>,
     body: RequestBody,
     /// The protocol to which the client would switch, and the client's side of it.
     switching: Option<(HeaderValue, OnUpgrade)>,
@@ -135,6 +149,7 @@ impl Admitted {
             mut head,
             host,
             named,
+            marks,
             body,
             switching,
             mut ending,
@@ -160,9 +175,13 @@ impl Admitted {
         if let Some(host) = host {
             head.headers.insert(HOST, host);
         }
+        if let Some(marks) = &marks {
+            marks.mark(&mut head.headers);
+        }
         let request = Request::from_parts(head, body);
         async move {
-            match forward(&connection, &live, request, about, &mut ending).await {
+            let mut response = match forward(&connection, &live, request, about, &mut ending).await
+            {
                 Ok(response) => {
                     let client = switching.map(|(_, client)| client);
                     pass_back(response, &connection.shared, &live, ending, client)
@@ -172,8 +191,16 @@ impl Admitted {
                     ending.end(kind);
                     refuse::failed(status, says)
                 }
-            }
+            };
+            mark_answer(&mut response, marks.as_deref());
+            response
         }
+    }
+}
+
+fn mark_answer(response: &mut Response<ResponseBody>, marks: Option<&Marks>) {
+    if let Some(marks) = marks {
+        marks.mark_answer(response.headers_mut());
     }
 }
 

@@ -10,6 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use http::header::HeaderName;
 use weir_metric::{CpuSet, Requirement};
 
 use crate::matching::Matcher;
@@ -40,6 +41,8 @@ pub struct Settings {
     pub max_connections: Option<u32>,
     /// File of the access log; `-` is standard output, `None` no log.
     pub access_log: Option<PathBuf>,
+    /// What of requests is marked and written.
+    pub log: LogSettings,
     /// The socket of the file system at which a successor gets this gateway's sockets; `None`: it
     /// gets none.
     pub hand_over: Option<PathBuf>,
@@ -63,6 +66,27 @@ pub struct Settings {
     pub request: RequestLimits,
     /// How backends are looked after.
     pub health: Health,
+}
+
+/// What of requests is marked and written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogSettings {
+    /// The field that has the id of a request; `None`: it gets none.
+    pub request_id: Option<HeaderName>,
+    /// Whether it is part of a trace (W3C Trace Context).
+    pub trace_context: bool,
+    /// Of those that went well one in so many is written; of all others each.
+    pub one_in: u32,
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self {
+            request_id: None,
+            trace_context: false,
+            one_in: 1,
+        }
+    }
 }
 
 /// What backends are told about the client, in `Forwarded` and `X-Forwarded-*`.
@@ -303,6 +327,7 @@ impl Settings {
             threads: None,
             max_connections: None,
             access_log: None,
+            log: LogSettings::default(),
             hand_over: None,
             monitor: None,
             forwarded: Forwarded::default(),

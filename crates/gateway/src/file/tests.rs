@@ -319,6 +319,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     ("health.eject-after = 5000", "a whole number", ""),
     (
+        "log.request-id = \"a b\"",
+        "no name of a header",
+        "X-Request-Id",
+    ),
+    ("log.one-in = 0", "a whole number", ""),
+    (
         "limit.maxqueue = 1",
         "not known",
         "did you mean `max-queue`?",

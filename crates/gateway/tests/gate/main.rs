@@ -13,6 +13,7 @@ mod holding;
 mod http2;
 mod http2_behind;
 mod keys;
+mod logging;
 mod passing;
 mod paths;
 mod proxies;

@@ -197,7 +197,11 @@ fn a_proxy_says_for_whom_it_is_before_the_handshake() {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path(), ONE);
     let backend = Recorder::ok();
-    let proxies = "trusted-proxies = [\"127.0.0.1\"]\nproxy-protocol = true\n";
+    let log = directory.path().join("log");
+    let proxies = format!(
+        "access-log = \"{}\"\ntrusted-proxies = [\"127.0.0.1\"]\nproxy-protocol = true\n",
+        log.display()
+    );
     let gate = gate(&backend, &format!("{proxies}{}", rest(directory.path())));
     let mut plain = TcpStream::connect(front(&gate)).unwrap();
     plain
@@ -211,6 +215,10 @@ fn a_proxy_says_for_whom_it_is_before_the_handshake() {
     let arrived = &backend.arrived()[0];
     assert_eq!(arrived.fields("x-forwarded-for"), ["192.0.2.7"]);
     assert_eq!(arrived.fields("x-forwarded-proto"), ["https"]);
+    assert!(gate.drain());
+    let line = std::fs::read_to_string(log).unwrap();
+    assert!(line.contains("\"tls\":\"TLSv1.3\""), "{line}");
+    assert!(line.contains("\"client\":\"192.0.2.7:1\""), "{line}");
 }
 
 /// A client that has asked for what the backend holds back.
