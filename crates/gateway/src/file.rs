@@ -13,7 +13,7 @@ mod tls;
 
 use std::ops::Range;
 
-use weir_userfile::{Problem, Section, check_schema, read_file};
+use weir_userfile::{Problem, Section, check_schema, read_file_with};
 
 use crate::settings::Settings;
 
@@ -21,7 +21,8 @@ use crate::settings::Settings;
 pub const GATE_SCHEMA: &str = "weir/gate/1";
 
 impl Settings {
-    /// Reads the settings from the text of a file; the problems stand in the file's order.
+    /// Reads the settings from the text of a file; the problems stand in the file's order. A text
+    /// in it may have `${NAME}` for a variable of the environment.
     ///
     /// ```
     /// use weir_gateway::Settings;
@@ -50,7 +51,15 @@ impl Settings {
     /// assert_eq!(problems[1].help.as_deref(), Some("did you mean `rate`?"));
     /// ```
     pub fn parse(text: &str) -> Result<Self, Vec<Problem>> {
-        read_file("the gateway's file", text, read)
+        Self::parse_with(text, |name| std::env::var(name).ok())
+    }
+
+    /// As [`parse`](Self::parse), with variables from elsewhere than the environment.
+    pub fn parse_with(
+        text: &str,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, Vec<Problem>> {
+        read_file_with("the gateway's file", text, variable, read)
     }
 }
 
@@ -61,6 +70,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
         root.know(&["schema"]);
     }
     let front = front::read(root);
+    let watches_file = root.flag("watch").unwrap_or_default();
     let tls = tls::read(root);
     let log = log::read(root);
     let proxies = proxies::read(root);
@@ -85,6 +95,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
         log,
         hand_over: front.hand_over,
         monitor: front.monitor,
+        watches_file,
         forwarded: front.forwarded,
         proxies,
         tls,

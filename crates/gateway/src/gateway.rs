@@ -188,6 +188,11 @@ impl Gateway {
         &self.addresses
     }
 
+    /// Whether its file is to be read again when that has changed.
+    pub fn watches_file(&self) -> bool {
+        self.control.shared.current.get().settings.watches_file
+    }
+
     /// How it stands.
     pub fn status(&self) -> Status {
         Status::of(&self.control)

@@ -48,6 +48,8 @@ pub struct Settings {
     pub hand_over: Option<PathBuf>,
     /// The path at which the gateway itself says whether it can do its work; `None`: nowhere.
     pub monitor: Option<String>,
+    /// Whether the file is read again when it has changed.
+    pub watches_file: bool,
     /// What backends are told about the client.
     pub forwarded: Forwarded,
     /// Proxies in front whose word about their clients counts.
@@ -330,6 +332,7 @@ impl Settings {
             log: LogSettings::default(),
             hand_over: None,
             monitor: None,
+            watches_file: false,
             forwarded: Forwarded::default(),
             proxies: TrustedProxies::default(),
             tls: None,

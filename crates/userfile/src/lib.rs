@@ -7,6 +7,7 @@
 mod problem;
 mod section;
 mod suggest;
+mod variables;
 
 use toml::de::DeTable;
 
@@ -23,8 +24,31 @@ pub fn read_file<T>(
     text: &str,
     read: impl FnOnce(&Section<'_>) -> Option<T>,
 ) -> Result<T, Vec<Problem>> {
+    read_whole(name, text, None, read)
+}
+
+/// As [`read_file`], of a file whose texts may have `${NAME}` or `${NAME:-default}` for what
+/// `variable` gives for a name.
+pub fn read_file_with<T>(
+    name: &str,
+    text: &str,
+    variable: impl Fn(&str) -> Option<String>,
+    read: impl FnOnce(&Section<'_>) -> Option<T>,
+) -> Result<T, Vec<Problem>> {
+    read_whole(name, text, Some(&variable), read)
+}
+
+/// What gives a variable its value.
+type Variable<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+fn read_whole<T>(
+    name: &str,
+    text: &str,
+    variable: Option<&Variable<'_>>,
+    read: impl FnOnce(&Section<'_>) -> Option<T>,
+) -> Result<T, Vec<Problem>> {
     let problems = Problems::default();
-    let (root, errors) = DeTable::parse_recoverable(text);
+    let (mut root, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         problems.add(
             error.span().unwrap_or(0..0),
@@ -33,6 +57,9 @@ pub fn read_file<T>(
     }
     if !errors.is_empty() {
         return Err(problems.into_sorted());
+    }
+    if let Some(variable) = variable {
+        variables::fill_in(root.get_mut(), variable, &problems);
     }
     let section = Section::new(name, root.get_ref(), 0..0, &problems);
     let content = read(&section);

@@ -404,6 +404,72 @@ fn a_gateway_is_replaced_under_load_and_no_request_fails() {
     assert!(!place.path("gate.sock").exists());
 }
 
+/// As the kubelet changes what it has mounted: by a link that leads elsewhere.
+#[test]
+fn a_mounted_file_is_read_again_when_it_changes() {
+    let (place, server) = (Place::new(), SampleServer::start());
+    let text = |limit: u32| {
+        format!(
+            "listen = \"127.0.0.1:0\"\nadmin = false\nwatch = true\nbackends = [\"http://127.0.0.1:{}\"]\n[limit]\nconcurrency = {limit}\n",
+            server.port()
+        )
+    };
+    for (folder, limit) in [("one", 4), ("two", 5)] {
+        std::fs::create_dir(place.path(folder)).unwrap();
+        place.write(&format!("{folder}/gate.toml"), &text(limit));
+    }
+    std::os::unix::fs::symlink("one", place.path("..data")).unwrap();
+    std::os::unix::fs::symlink("..data/gate.toml", place.path("gate.toml")).unwrap();
+    let mut gate = place.start(&["gate", "gate.toml"]);
+    gate.wait_for("a gateway that takes requests", PATIENCE, |gate| {
+        gate.printed().contains("listen").then_some(())
+    });
+    std::os::unix::fs::symlink("two", place.path("..data_tmp")).unwrap();
+    std::fs::rename(place.path("..data_tmp"), place.path("..data")).unwrap();
+    gate.wait_for("word of the change", PATIENCE, |gate| {
+        let talk = gate.talk();
+        talk.contains("limit.concurrency: 4 → 5").then_some(())
+    });
+    gate.signal(Signal::TERM);
+    gate.done(PATIENCE).ends(0).says(&["gate.toml: read again"]);
+}
+
+/// The file in the manifest is one that a gateway takes, with what the manifest gives it.
+#[test]
+fn the_manifest_of_a_pod_has_a_good_file() {
+    let manifest = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/how-to/gate-sidecar.yaml"
+    );
+    let manifest = std::fs::read_to_string(manifest).unwrap();
+    let (_, file) = manifest.split_once("  gate.toml: |\n").unwrap();
+    let lines = file
+        .lines()
+        .take_while(|line| line.is_empty() || line.starts_with("    "));
+    let file: Vec<&str> = lines
+        .map(|line| line.get(4..).unwrap_or_default())
+        .collect();
+    let variable = |name: &str| {
+        let is_given = manifest.contains(&format!("- name: {name}\n"));
+        is_given.then(|| "0123456789abcdef".to_owned())
+    };
+    let settings = weir_gateway::Settings::parse_with(&file.join("\n"), variable);
+    let settings = settings.unwrap_or_else(|problems| panic!("{problems:#?}"));
+    settings.check().unwrap();
+    assert!(settings.watches_file);
+    assert_eq!(settings.admin_token.as_deref(), Some("0123456789abcdef"));
+    assert_eq!(
+        settings.backends[0].address.to_string(),
+        "http://127.0.0.1:8080"
+    );
+    let grace = manifest
+        .split_once("terminationGracePeriodSeconds: ")
+        .unwrap()
+        .1;
+    let grace: u64 = grace.lines().next().unwrap().parse().unwrap();
+    assert!(grace > settings.timeouts.drain.as_secs());
+}
+
 /// A second one with a file that cannot be held leaves the first as it is.
 #[test]
 fn a_successor_that_cannot_start_takes_nothing_over() {

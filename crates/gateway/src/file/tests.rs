@@ -180,6 +180,23 @@ fn problems(text: &str) -> Vec<(String, String, String)> {
 }
 
 /// A line of a file, what is said of it, and the way out that is shown.
+#[test]
+fn texts_may_name_variables() {
+    let text = "listen = \"127.0.0.1:0\"\nbackends = [\"http://${HOST}:1\", { url = \"http://b:${PORT:-2}\" }]\n\
+                [limit]\nrate = \"${RATE}\"\n";
+    let variable = |name: &str| match name {
+        "HOST" => Some("a".to_owned()),
+        "RATE" => Some("50/s".to_owned()),
+        _ => None,
+    };
+    let settings = Settings::parse_with(text, variable).unwrap();
+    let backends = settings.backends.iter().map(|one| one.address.to_string());
+    assert!(backends.eq(["http://a:1", "http://b:2"]));
+    assert_eq!(settings.limit.rate_per_s, Some(50.0));
+    let problems = Settings::parse_with(text, |_| None).unwrap_err();
+    assert_eq!(problems[0].says, "`HOST` is not in the environment");
+}
+
 const MISTAKES: &[(&str, &str, &str)] = &[
     ("listen = 8081", "a text in quotes", ""),
     ("listen = \"8081\"", "no address", "`127.0.0.1:8081`"),

@@ -3,6 +3,7 @@
 mod learn;
 mod service;
 mod status;
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -18,6 +19,7 @@ use weir_record::failed_to;
 use crate::error::{ExpectedError, FileProblems};
 use crate::{interrupt, output, taken_port};
 use learn::Learning;
+use watch::Watched;
 
 /// How often a gateway that learns says how it stands.
 const SECOND: Duration = Duration::from_secs(1);
@@ -106,6 +108,7 @@ fn hold(file: &Path, arguments: &GateArguments) -> Result<u8, ExpectedError> {
         hand_on(succeeded, sender.clone());
     }
     listen(signals, sender);
+    let mut watched = Watched::new(file);
     let mut is_succeeded = false;
     loop {
         match told.recv_timeout(SECOND) {
@@ -113,9 +116,13 @@ fn hold(file: &Path, arguments: &GateArguments) -> Result<u8, ExpectedError> {
                 if let Some(learning) = &mut learning {
                     learning.second(&gateway);
                 }
+                if watched.has_changed() && gateway.watches_file() {
+                    reload(&gateway, file);
+                }
             }
             Ok(Told::Signal(SIGHUP)) => {
                 service::tell(&service::reloads());
+                watched.is_read();
                 reload(&gateway, file);
                 service::tell(&service::ready());
             }
