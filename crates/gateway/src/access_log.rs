@@ -19,6 +19,7 @@ use weir_limit::Kind;
 use crate::client::ClientAddress;
 use crate::error::GatewayError;
 use crate::forwarded::Client;
+use crate::malformed::Malformed;
 use crate::marks::Marks;
 use crate::refuse::Reason;
 use crate::settings::LogSettings;
@@ -166,7 +167,7 @@ pub(crate) struct Line {
 }
 
 /// What a line says; what did not happen is left out.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Facts {
     /// When the head of the request was complete.
     time: String,
@@ -174,8 +175,11 @@ struct Facts {
     /// The proxy that has told of the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     proxy: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
     method: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
     target: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
     protocol: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     tls: Option<&'static str>,
@@ -221,6 +225,17 @@ struct Facts {
     stands_for: Option<u32>,
 }
 
+impl Facts {
+    /// Something has just come from there.
+    fn of(client: ClientAddress) -> Self {
+        Self {
+            time: jiff::Timestamp::now().to_string(),
+            client: client.to_string(),
+            ..Self::default()
+        }
+    }
+}
+
 impl Line {
     /// The line of a request that has just come.
     pub(crate) fn new(log: &Arc<AccessLog>, client: &Client, request: &Parts) -> Box<Self> {
@@ -236,31 +251,14 @@ impl Line {
             one_in: 1,
             received: None,
             facts: Facts {
-                time: jiff::Timestamp::now().to_string(),
-                client: client.address.to_string(),
-                proxy: None,
                 method: request.method.to_string(),
                 target: cut(&request.uri.to_string(), TARGET_MAX),
                 protocol: format!("{:?}", request.version),
                 tls: client.tls,
                 host: host.or_else(|| text(HOST)),
                 user_agent: text(USER_AGENT),
-                request_id: None,
-                trace_id: None,
-                span_id: None,
-                parent_span_id: None,
-                class: None,
                 decision: "left",
-                why: None,
-                wait_ms: 0.0,
-                first_byte_ms: None,
-                service_ms: None,
-                backend: None,
-                status: None,
-                received_bytes: None,
-                sent_bytes: None,
-                end: None,
-                stands_for: None,
+                ..Facts::of(client.address)
             },
         })
     }
@@ -331,8 +329,19 @@ impl Line {
     }
 
     /// It is no request that may be passed on.
-    pub(crate) fn malformed(&mut self) {
+    pub(crate) fn malformed(&mut self, why: Malformed) {
         self.facts.decision = "malformed";
+        self.facts.why = Some(Reason::Other(why.name()));
+    }
+
+    /// What came from there is no request at all.
+    pub(crate) fn none(log: &Arc<AccessLog>, from: ClientAddress, why: Malformed) {
+        let facts = Facts {
+            decision: "malformed",
+            why: Some(Reason::Other(why.name())),
+            ..Facts::of(from)
+        };
+        log.put(&facts);
     }
 
     /// Where it goes.

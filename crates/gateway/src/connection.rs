@@ -20,6 +20,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 use tokio_rustls::rustls::ProtocolVersion;
 
+use crate::access_log::Line;
 use crate::body::ResponseBody;
 use crate::client::ClientAddress;
 use crate::forwarded::Client;
@@ -27,6 +28,7 @@ use crate::gatehouse::{Counted, Shared, drained};
 use crate::keys::connect;
 use crate::leaving::ClientStream;
 use crate::live::Live;
+use crate::malformed::Malformed;
 use crate::proxy::{Answering, answer};
 use crate::proxy_protocol;
 use crate::settings::RequestLimits;
@@ -109,7 +111,11 @@ async fn serve_for_another(
         Ok(Ok(Some(declared))) => declared,
         Ok(Ok(None)) => return,
         Ok(Err(_)) | Err(_) => {
-            shared.counts.malformed.fetch_add(1, Ordering::Relaxed);
+            shared.counts.malformed.count(Malformed::ProxyProtocol);
+            let log = shared.log.as_ref();
+            if let Some(log) = log {
+                Line::none(log, proxy, Malformed::ProxyProtocol);
+            }
             return;
         }
     };
@@ -280,16 +286,20 @@ fn serve_http1<S: ClientStream>(
     let mut builder = http1_builder(&answers.0.live().settings.request);
     // Who leaves is seen without hyper's reading on, for which it would need another buffer.
     builder.half_close(S::IS_SEEN);
-    let shared = Arc::clone(&answers.0.shared);
+    let (shared, from) = (Arc::clone(&answers.0.shared), answers.0.client.address);
     let mut connection = builder.serve_connection(stream, answers).with_upgrades();
     async move {
-        let counts = &shared.counts.malformed;
         match until(&mut connection, &activity, drains).await {
             Why::Rests => {}
             // What ends a connection is the client's business; its requests have been told of where
             // they are.
             Why::Ended { malformed } => {
-                counts.fetch_add(u64::from(malformed), Ordering::Relaxed);
+                if malformed {
+                    shared.counts.malformed.count(Malformed::Head);
+                    if let Some(log) = &shared.log {
+                        Line::none(log, from, Malformed::Head);
+                    }
+                }
                 return None;
             }
             Why::Drains => {

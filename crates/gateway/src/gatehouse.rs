@@ -11,6 +11,7 @@ use crate::cpu::CpuBoard;
 use crate::flow::Flow;
 use crate::live::Current;
 use crate::long_lived::LongLived;
+use crate::malformed::MalformedCounts;
 use crate::tls::Tls;
 
 /// What all threads of a gateway share.
@@ -68,8 +69,10 @@ pub(crate) struct FrontCounts {
     pub(crate) resting: AtomicUsize,
     /// Connections that could not be accepted, for want of open files as a rule.
     pub(crate) not_accepted: AtomicU64,
-    /// Requests that parse but could be understood in two ways.
-    pub(crate) malformed: AtomicU64,
+    /// What was no request that may be passed on.
+    pub(crate) malformed: MalformedCounts,
+    /// Times that the next connection had to wait until another has ended.
+    pub(crate) full: AtomicU64,
     /// Requests that nothing held.
     pub(crate) exempt: AtomicU64,
     /// Changes of the settings.

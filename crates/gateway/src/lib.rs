@@ -73,6 +73,7 @@ mod leaving;
 mod listening;
 mod live;
 mod long_lived;
+mod malformed;
 mod marks;
 mod matching;
 mod names;

@@ -78,9 +78,9 @@ pub(crate) fn answer(
     let host = match vet(&head, &live.settings.request) {
         Ok(host) => host,
         Err(unfit) => {
-            shared.counts.malformed.fetch_add(1, Ordering::Relaxed);
+            shared.counts.malformed.count(unfit.why);
             if let Some(line) = &mut line {
-                line.malformed();
+                line.malformed(unfit.why);
                 line.answered(unfit.status);
             }
             let mut response = close(refuse::unfit(&unfit), head.version);

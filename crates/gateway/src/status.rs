@@ -78,6 +78,9 @@ pub struct Status {
     pub long_lived: Option<LongLivedStatus>,
     /// Requests that were not passed on because they could be understood in two ways.
     pub malformed: u64,
+    /// Of those, how many for each reason.
+    #[serde(default)]
+    pub malformed_by: BTreeMap<String, u64>,
     /// Requests of exempt classes: nothing held them, and no other figure counts them.
     #[serde(default)]
     pub exempt: u64,
@@ -243,6 +246,9 @@ pub struct ConnectionStatus {
     pub resting: usize,
     /// How many may be open.
     pub most: usize,
+    /// Times that the next one had to wait, as there were as many as may be.
+    #[serde(default)]
+    pub full: u64,
     /// Accepted since the start.
     pub accepted: u64,
     /// Not accepted, for want of open files as a rule.
@@ -268,6 +274,7 @@ impl Status {
             connections: count(&backend.counts.connections),
             unreachable: backend.unreachable(),
         });
+        let malformed_by = shared.counts.malformed.by_name();
         Self {
             schema: STATUS_SCHEMA.to_owned(),
             weir: env!("CARGO_PKG_VERSION").to_owned(),
@@ -289,6 +296,7 @@ impl Status {
                     .saturating_sub(shared.counts.accepting.load(Ordering::Relaxed)),
                 resting: shared.counts.resting.load(Ordering::Relaxed),
                 most: shared.room_total,
+                full: count(&shared.counts.full),
                 accepted: count(&shared.counts.connections),
                 not_accepted: count(&shared.counts.not_accepted),
             },
@@ -297,7 +305,8 @@ impl Status {
                 most,
                 refused: shared.long_lived.refused(),
             }),
-            malformed: count(&shared.counts.malformed),
+            malformed: malformed_by.values().sum(),
+            malformed_by,
             exempt: count(&shared.counts.exempt),
             reloads: count(&shared.counts.reloads),
             log_lines_left_out: shared.log.as_ref().map_or(0, |log| log.left_out()),

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
 use crate::connection::serve;
@@ -73,8 +72,13 @@ async fn accept(number: usize, listener: Listener, shared: Arc<Shared>) {
 async fn accept_all(number: usize, listener: &Listener, shared: &Arc<Shared>) {
     loop {
         // Without room, clients wait in the kernel's backlog.
-        let room = Semaphore::acquire_owned(Arc::clone(&shared.room)).await;
-        let room = room.expect("the semaphore is never closed");
+        let room = if let Ok(room) = Arc::clone(&shared.room).try_acquire_owned() {
+            room
+        } else {
+            shared.counts.full.fetch_add(1, Ordering::Relaxed);
+            let room = Arc::clone(&shared.room).acquire_owned().await;
+            room.expect("the semaphore is never closed")
+        };
         let accepting = Counted::new(&shared.counts.accepting);
         let accepted = listener.accept().await;
         drop(accepting);

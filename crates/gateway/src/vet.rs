@@ -8,6 +8,7 @@ use http::header::{EXPECT, HOST, HeaderMap, HeaderName, TRANSFER_ENCODING};
 use http::uri::Authority;
 use http::{HeaderValue, Method, StatusCode, Version, request::Parts};
 
+use crate::malformed::Malformed;
 use crate::settings::RequestLimits;
 
 /// Why a request is not passed on.
@@ -15,10 +16,11 @@ use crate::settings::RequestLimits;
 pub(crate) struct Unfit {
     pub(crate) status: StatusCode,
     pub(crate) says: &'static str,
+    pub(crate) why: Malformed,
 }
 
-const fn unfit(status: StatusCode, says: &'static str) -> Unfit {
-    Unfit { status, says }
+const fn unfit(status: StatusCode, why: Malformed, says: &'static str) -> Unfit {
+    Unfit { status, says, why }
 }
 
 const BAD: StatusCode = StatusCode::BAD_REQUEST;
@@ -43,10 +45,12 @@ fn check_method(method: &Method) -> Result<(), Unfit> {
     match *method {
         Method::CONNECT => Err(unfit(
             StatusCode::NOT_IMPLEMENTED,
+            Malformed::Method,
             "CONNECT makes tunnels, and this is a gateway to certain servers",
         )),
         Method::TRACE => Err(unfit(
             StatusCode::METHOD_NOT_ALLOWED,
+            Malformed::Method,
             "TRACE would show a page what its own scripts may not see",
         )),
         _ => Ok(()),
@@ -61,17 +65,23 @@ fn check_target(request: &Parts, limits: &RequestLimits) -> Result<(), Unfit> {
     if length > limits.max_uri as usize {
         return Err(unfit(
             StatusCode::URI_TOO_LONG,
+            Malformed::Target,
             "the target of the request is longer than this gateway takes",
         ));
     }
     let is_for_all = uri.path() == "*" && request.method == Method::OPTIONS;
     if !uri.path().starts_with('/') && !is_for_all {
-        return Err(unfit(BAD, "the target of a request begins with /"));
+        return Err(unfit(
+            BAD,
+            Malformed::Target,
+            "the target of a request begins with /",
+        ));
     }
     let count = request.headers.len();
     if count > limits.max_headers as usize {
         return Err(unfit(
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            Malformed::Fields,
             "the request has more fields than this gateway takes",
         ));
     }
@@ -93,12 +103,14 @@ fn check_framing(headers: &HeaderMap) -> Result<(), Unfit> {
     {
         return Err(unfit(
             StatusCode::NOT_IMPLEMENTED,
+            Malformed::Framing,
             "the only transfer coding that this gateway takes is one `chunked`",
         ));
     }
     if LIKE_FRAMING.iter().any(|name| headers.contains_key(name)) {
         return Err(unfit(
             BAD,
+            Malformed::Framing,
             "a field looks like one that says where the body ends",
         ));
     }
@@ -112,6 +124,7 @@ fn check_expectation(headers: &HeaderMap) -> Result<(), Unfit> {
     }
     Err(unfit(
         StatusCode::EXPECTATION_FAILED,
+        Malformed::Expectation,
         "the only expectation that there is is 100-continue",
     ))
 }
@@ -122,21 +135,21 @@ fn host(request: &Parts) -> Result<Option<HeaderValue>, Unfit> {
     let mut fields = request.headers.get_all(HOST).iter();
     let field = fields.next();
     if fields.next().is_some() {
-        return Err(unfit(BAD, "a request has one Host field"));
+        return Err(unfit(BAD, Malformed::Host, "a request has one Host field"));
     }
     if let Some(field) = field {
         check_host(field)?;
     }
     if let Some(authority) = request.uri.authority() {
         let host = HeaderValue::from_str(authority.as_str())
-            .map_err(|_| unfit(BAD, "the target names no host"))?;
+            .map_err(|_| unfit(BAD, Malformed::Host, "the target names no host"))?;
         check_host(&host)?;
         return Ok(Some(host));
     }
     match field {
         Some(field) => Ok(Some(field.clone())),
         None if request.version == Version::HTTP_10 => Ok(None),
-        None => Err(unfit(BAD, "a request has a Host field")),
+        None => Err(unfit(BAD, Malformed::Host, "a request has a Host field")),
     }
 }
 
@@ -183,7 +196,7 @@ fn check_host(host: &HeaderValue) -> Result<(), Unfit> {
     if is_host {
         Ok(())
     } else {
-        Err(unfit(BAD, "the Host field names no host"))
+        Err(unfit(BAD, Malformed::Host, "the Host field names no host"))
     }
 }
 

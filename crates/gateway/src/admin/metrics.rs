@@ -51,6 +51,7 @@ impl Collector for Metrics {
         self.of_backends(&mut encoder)?;
         self.of_cpu(&mut encoder)?;
         self.of_keys(&mut encoder)?;
+        self.of_malformed(&mut encoder)?;
         let connections = &status.connections;
         for (name, help, value) in [
             (
@@ -64,9 +65,9 @@ impl Collector for Metrics {
                 connections.not_accepted,
             ),
             (
-                "requests_malformed",
-                "Requests that could be understood in two ways",
-                status.malformed,
+                "connections_full",
+                "Times that the next connection had to wait, as there were as many as may be",
+                connections.full,
             ),
             (
                 "requests_exempt",
@@ -329,6 +330,17 @@ impl Metrics {
 }
 
 impl Metrics {
+    fn of_malformed(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let help = "What was no request that may be passed on";
+        let kind = MetricType::Counter;
+        let mut family = encoder.encode_descriptor("requests_malformed", help, None, kind)?;
+        for (why, count) in &self.0.malformed_by {
+            let labels = [("why", why.clone())];
+            ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+
     fn of_keys(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let keys = &self.0.keys;
         if keys.is_empty() {

@@ -120,7 +120,7 @@ fn each_request_has_a_line_in_the_log() {
         [
             "/one?x all admitted null 200 completed 2",
             "/two all refused rate 429 null null",
-            "/three null malformed null 400 null null",
+            "/three null malformed host 400 null null",
         ]
     );
     assert!(

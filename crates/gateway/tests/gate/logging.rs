@@ -7,7 +7,7 @@ use weir_gateway::Gateway;
 
 use crate::client::{Answer, Client};
 use crate::recorder::{Recorder, send};
-use crate::support::{front, gate};
+use crate::support::{admin, front, gate, status};
 
 /// A gateway that writes a log in a folder of its own.
 struct Logging {
@@ -97,6 +97,37 @@ fn a_request_is_found_by_its_id_and_its_trace() {
     for (line, answer) in [(&lines[2], &refused), (&lines[3], &malformed)] {
         assert_eq!(line["request_id"], answer.field("x-request-id").unwrap());
     }
+}
+
+/// Also of what the parser of heads does not take.
+#[test]
+fn what_is_no_request_is_written_and_counted_by_why() {
+    let backend = Recorder::ok();
+    let logging = Logging::start(&backend, "");
+    for request in [
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nContent_Length: 1\r\n\r\n",
+        "no head\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n folded: b\r\n\r\n",
+    ] {
+        assert_eq!(logging.asks(request).status, 400, "{request:?}");
+    }
+    let found = status(&logging.gate);
+    assert_eq!(found.malformed, 4);
+    assert_eq!(found.malformed_by["head"], 2);
+    assert_eq!(found.malformed_by["host"], 1);
+    assert_eq!(found.malformed_by["framing"], 1);
+    let metrics = Client::connect(admin(&logging.gate)).get_of("127.0.0.1", "/metrics");
+    let expected = "weir_gate_requests_malformed_total{why=\"head\"} 2";
+    assert!(metrics.body.contains(expected), "{}", metrics.body);
+    let lines = logging.lines();
+    let why: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line["why"].as_str())
+        .collect();
+    assert_eq!(why, ["host", "framing", "head", "head"]);
+    assert!(lines.iter().all(|line| line["decision"] == "malformed"));
+    assert_eq!(lines[2].get("method"), None);
 }
 
 #[test]
