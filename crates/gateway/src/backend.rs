@@ -16,6 +16,7 @@ use crate::client::ClientAddress;
 use crate::dial::dial;
 use crate::ejection::Ejection;
 use crate::live::Live;
+use crate::outliers::Tally;
 use crate::settings::{BackendAddress, BackendSettings, Health, ProxyVersion, Settings};
 
 pub(crate) use self::connection::{BackendConnection, Sender};
@@ -47,6 +48,7 @@ pub(crate) struct Backend {
     /// Looks in a row that say something else than `is_down`.
     contrary: AtomicU32,
     pub(crate) ejection: Ejection,
+    pub(crate) tally: Tally,
     pub(crate) counts: BackendCounts,
 }
 
@@ -95,6 +97,7 @@ impl Backend {
             is_looked_at: AtomicBool::new(false),
             contrary: AtomicU32::new(0),
             ejection: Ejection::new(),
+            tally: Tally::default(),
             counts: BackendCounts::default(),
         }
     }

@@ -4,7 +4,7 @@
 //! them. One that has failed so many in a row gets none for a while; each time in a row for longer.
 //! Afterwards a single failure is enough, until one request has gone well.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::settings::Health;
@@ -21,6 +21,32 @@ pub(crate) struct Ejection {
     until_ms: AtomicU64,
     in_row: AtomicU32,
     count: AtomicU64,
+    /// Why it was the last time, as a place in [`WHY`].
+    why: AtomicU8,
+}
+
+/// Why a backend gets no requests for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhyEjected {
+    /// So many have failed one after the other.
+    InRow,
+    /// A larger share has failed than of the others.
+    Share,
+    /// It answers more slowly than the others.
+    Slower,
+}
+
+const WHY: [WhyEjected; 3] = [WhyEjected::InRow, WhyEjected::Share, WhyEjected::Slower];
+
+impl WhyEjected {
+    /// In words that follow "ejected:".
+    pub(crate) const fn says(self) -> &'static str {
+        match self {
+            Self::InRow => "requests failed one after the other",
+            Self::Share => "more of its requests failed than of the others'",
+            Self::Slower => "it answers more slowly than the others",
+        }
+    }
 }
 
 impl Ejection {
@@ -31,6 +57,7 @@ impl Ejection {
             until_ms: AtomicU64::new(0),
             in_row: AtomicU32::new(0),
             count: AtomicU64::new(0),
+            why: AtomicU8::new(0),
         }
     }
 
@@ -48,6 +75,12 @@ impl Ejection {
     /// How often it was.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
+    }
+
+    /// Why it gets none now.
+    pub(crate) fn why(&self) -> Option<WhyEjected> {
+        let at = usize::from(self.why.load(Ordering::Relaxed));
+        self.is_ejected().then(|| WHY[at])
     }
 
     /// A request that it had has gone well or not.
@@ -68,12 +101,25 @@ impl Ejection {
         if failed < most || self.is_ejected() {
             return;
         }
+        self.eject(WhyEjected::InRow, health);
+        self.failed_in_row.store(most - 1, Ordering::Relaxed);
+    }
+
+    /// It gets no requests for a while.
+    pub(crate) fn eject(&self, why: WhyEjected, health: &Health) {
         let times = self.in_row.fetch_add(1, Ordering::Relaxed) + 1;
         let length = health.eject_for.saturating_mul(times).min(LONGEST);
         let until_ms = self.now_ms() + length.as_millis() as u64;
+        self.why.store(why as u8, Ordering::Relaxed);
         self.until_ms.store(until_ms.max(1), Ordering::Relaxed);
-        self.failed_in_row.store(most - 1, Ordering::Relaxed);
         self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A whole window has gone well: the next time is the first one.
+    pub(crate) fn did_well(&self) {
+        if self.failed_in_row.load(Ordering::Relaxed) == 0 {
+            self.in_row.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Milliseconds since this is there.

@@ -2,7 +2,7 @@
 //! logged.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use weir_limit::Kind;
 
@@ -89,6 +89,11 @@ impl Ending {
     /// The head of the response goes to the client.
     pub(crate) fn answers(&mut self, status: http::StatusCode) {
         self.is_server_error = status.is_server_error();
+        if let Some(in_flight) = &self.in_flight
+            && let Some(begun) = in_flight.begun
+        {
+            in_flight.backend.tally.answered(begun.elapsed());
+        }
         if self.has_left() {
             return;
         }
@@ -144,6 +149,7 @@ impl Ending {
                 let well = kind == Kind::Completed && !self.is_server_error;
                 let health = &in_flight.live.settings.health;
                 in_flight.backend.ejection.ended(well, health);
+                in_flight.backend.tally.ended(well);
             }
             if let (Some(connection), Kind::Completed) = (connection, kind) {
                 in_flight.backend.keep(connection);
@@ -169,6 +175,8 @@ impl Drop for Ending {
 struct InFlight {
     backend: Arc<Backend>,
     live: Arc<Live>,
+    /// Since when, where backends are compared by how long they take.
+    begun: Option<Instant>,
 }
 
 impl InFlight {
@@ -177,6 +185,7 @@ impl InFlight {
         Self {
             backend: Arc::clone(backend),
             live: Arc::clone(live),
+            begun: live.settings.health.eject_slower.map(|_| Instant::now()),
         }
     }
 }

@@ -78,6 +78,7 @@ mod marks;
 mod matching;
 mod names;
 mod open_files;
+mod outliers;
 mod pace;
 mod patience;
 mod proxy;

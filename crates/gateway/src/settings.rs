@@ -277,7 +277,7 @@ impl Default for RequestLimits {
 }
 
 /// How backends are looked after.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Health {
     /// What is asked for; `None`: only whether it takes connections, and only after one failed.
     pub path: Option<String>,
@@ -291,6 +291,13 @@ pub struct Health {
     pub up_after: u32,
     /// Requests in a row that fail until a backend gets none for a while; `None`: it always does.
     pub eject_after: Option<u32>,
+    /// The share of failures in a window, if it is twice that of the others, from which on a
+    /// backend gets no requests for a while; `None`: it always does.
+    pub eject_share: Option<f64>,
+    /// How many times as long as the others it takes, for the same.
+    pub eject_slower: Option<f64>,
+    /// How long backends are watched before they are compared.
+    pub eject_window: Duration,
     /// For how long the first time; each time in a row for so much longer.
     pub eject_for: Duration,
     /// How often the names of backends are looked up again; 0: never.
@@ -309,6 +316,10 @@ impl Default for Health {
             up_after: 2,
             // As Envoy's `consecutive_5xx`.
             eject_after: Some(5),
+            eject_share: Some(0.5),
+            eject_slower: None,
+            // As Envoy's `interval`.
+            eject_window: Duration::from_secs(10),
             eject_for: Duration::from_secs(10),
             resolve_every: Duration::from_secs(10),
             slow_start: Duration::ZERO,

@@ -209,6 +209,9 @@ pub struct BackendStatus {
     /// Whether it gets none for a while because so many in a row have failed.
     #[serde(default)]
     pub ejected: bool,
+    /// Why it gets none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ejected_why: Option<String>,
     /// How often that was so.
     #[serde(default)]
     pub ejections: u64,
@@ -267,6 +270,7 @@ impl Status {
             url: backend.address.to_string(),
             up: !backend.is_down(),
             ejected: backend.ejection.is_ejected(),
+            ejected_why: backend.ejection.why().map(|why| why.says().to_owned()),
             ejections: backend.ejection.count(),
             in_flight: backend.in_flight(),
             requests: count(&backend.counts.requests),
@@ -437,6 +441,9 @@ impl fmt::Display for Status {
                 backend.failed,
                 backend.connections
             )?;
+            if let Some(why) = &backend.ejected_why {
+                writeln!(f, "  ejected: {why}")?;
+            }
             if let Some(why) = &backend.unreachable {
                 writeln!(f, "  no connection the last time: {why}")?;
             }

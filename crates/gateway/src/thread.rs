@@ -15,6 +15,7 @@ use crate::health::look_after_backends;
 use crate::keys::connect;
 use crate::listening::{Listener, Listening};
 use crate::names::follow_names;
+use crate::outliers::judge_backends;
 
 /// How long nothing is accepted when the system has no room for another connection.
 const NO_ROOM_PAUSE: Duration = Duration::from_millis(20);
@@ -51,6 +52,7 @@ async fn run(number: usize, listeners: Vec<Listener>, shared: Arc<Shared>) {
     if number == 0 {
         tokio::spawn(look_after_backends(Arc::clone(&shared)));
         tokio::spawn(follow_names(Arc::clone(&shared)));
+        tokio::spawn(judge_backends(Arc::clone(&shared)));
     }
     let mut drains = shared.drains.clone();
     drained(&mut drains).await;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use http::Uri;
 use toml::Spanned;
 use toml::de::DeValue;
-use weir_userfile::Section;
+use weir_metric::parse_share;
+use weir_userfile::{Section, number};
 
 use super::quantity::time;
 use super::tls::certificate;
@@ -14,6 +15,9 @@ use crate::settings::{BackendAddress, BackendSettings, BackendTls, Health, Proxy
 
 /// More than a hundred of one for each of another is another cluster.
 const WEIGHT_MAX: u32 = 100;
+/// Less is what backends differ by anyway.
+const SLOWER_MIN: f64 = 1.5;
+const SLOWER_MAX: f64 = 1000.0;
 
 pub(super) fn read(root: &Section<'_>) -> Option<Vec<BackendSettings>> {
     const EXAMPLE: &str = "backends = [\"http://127.0.0.1:8080\"]";
@@ -215,6 +219,13 @@ pub(super) fn health(root: &Section<'_>) -> Health {
         let count = count.into_inner();
         health.eject_after = (count > 0).then_some(count);
     }
+    if let Some(share) = eject_share(&section) {
+        health.eject_share = (share < 1.0).then_some(share);
+    }
+    health.eject_slower = eject_slower(&section);
+    if let Some(window) = time(&section, "eject-window", Duration::from_millis(100), most) {
+        health.eject_window = window;
+    }
     if let Some(length) = time(&section, "eject-for", least, most) {
         health.eject_for = length;
     }
@@ -226,6 +237,35 @@ pub(super) fn health(root: &Section<'_>) -> Health {
     }
     section.finish();
     health
+}
+
+/// From which share of failures on a backend is ejected; all of them: never.
+fn eject_share(section: &Section<'_>) -> Option<f64> {
+    let share = section.parsed("eject-share", parse_share)?;
+    if *share.get_ref() > 0.0 && *share.get_ref() <= 1.0 {
+        return Some(share.into_inner());
+    }
+    section.problems().add_with_help(
+        share.span(),
+        "`eject-share` is a share of the requests above 0 %",
+        "write `eject-share = \"50 %\"`, or 100 % for never",
+    );
+    None
+}
+
+/// How many times as slow as the others a backend is that is ejected.
+fn eject_slower(section: &Section<'_>) -> Option<f64> {
+    let value = section.value("eject-slower")?;
+    let times = number(value.get_ref());
+    let times = times.filter(|times| (SLOWER_MIN..=SLOWER_MAX).contains(times));
+    if times.is_none() {
+        section.problems().add_with_help(
+            value.span(),
+            format!("`eject-slower` is no number from {SLOWER_MIN} to {SLOWER_MAX}"),
+            "write how many times as slow as the others is too slow: `eject-slower = 3`",
+        );
+    }
+    times
 }
 
 fn checked_path(section: &Section<'_>, key: &str, path: Spanned<String>) -> Option<String> {

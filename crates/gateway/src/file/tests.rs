@@ -335,6 +335,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "/gate-health",
     ),
     ("health.eject-after = 5000", "a whole number", ""),
+    ("health.eject-share = \"0 %\"", "above 0 %", "50 %"),
+    (
+        "health.eject-slower = 1",
+        "from 1.5 to 1000",
+        "eject-slower = 3",
+    ),
     (
         "log.request-id = \"a b\"",
         "no name of a header",

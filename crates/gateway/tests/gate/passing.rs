@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use weir_gateway::{Gateway, Settings};
 
@@ -415,6 +416,50 @@ fn a_backend_that_fails_at_once_does_not_draw_the_requests() {
 }
 
 /// When all fail, one of them may have come back.
+/// One that does worse than the others, though not in a row, gets none for a while.
+#[test]
+fn a_backend_that_is_slower_or_fails_more_often_is_told_apart() {
+    for (is_slow, why) in [(true, "slowly"), (false, "failed than")] {
+        let good = Recorder::ok();
+        let bad = Recorder::start(move |arrived, stream| {
+            let fails = arrived.target() != "/well";
+            if is_slow {
+                std::thread::sleep(Duration::from_millis(40));
+                ok(stream);
+            } else if fails {
+                send(stream, "HTTP/1.1 500 Bad\r\nContent-Length: 0\r\n\r\n");
+            } else {
+                ok(stream);
+            }
+        });
+        let rest = "[health]\neject-slower = 3\neject-window = \"3s\"\neject-for = \"60s\"\n";
+        let gate = gate_to(&[good.address, bad.address], rest);
+        let mut client = Client::connect(front(&gate));
+        let begun = Instant::now();
+        // Of four requests to each, three fail where one does: never five in a row.
+        let mut number = 0;
+        while !status(&gate).backends[1].ejected {
+            assert!(
+                begun.elapsed() < Duration::from_secs(30),
+                "nobody is ejected"
+            );
+            for _ in 0..8 {
+                client.get(if number % 8 < 2 { "/well" } else { "/bad" });
+                number += 1;
+            }
+        }
+        let found = status(&gate);
+        let told = found.backends[1].ejected_why.clone().unwrap_or_default();
+        assert!(told.contains(why), "{told}");
+        assert!(!found.backends[0].ejected);
+        let before = bad.arrived().len();
+        for _ in 0..20 {
+            assert_eq!(client.get("/bad").status, 200);
+        }
+        assert_eq!(bad.arrived().len(), before);
+    }
+}
+
 #[test]
 fn backends_that_all_fail_are_asked_all_the_same() {
     let fails = || {
