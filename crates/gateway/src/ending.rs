@@ -10,6 +10,7 @@ use crate::access_log::Line;
 use crate::alone::Stand;
 use crate::backend::{Backend, BackendConnection};
 use crate::flow::{Flow, Slot};
+use crate::keys::Held;
 use crate::live::Live;
 use crate::long_lived::LongLivedPlace;
 use crate::watched::Running;
@@ -19,8 +20,8 @@ use crate::watched::Running;
 #[derive(Debug)]
 pub(crate) struct Ending {
     slot: Option<Slot>,
-    /// In the slot's stead, of one that lasts.
-    place: Option<LongLivedPlace>,
+    /// In the slot's stead, of one that lasts; it goes on to count for its client.
+    place: Option<(LongLivedPlace, Vec<Held>)>,
     line: Option<Box<Line>>,
     in_flight: Option<InFlight>,
     connection: Option<BackendConnection>,
@@ -108,10 +109,12 @@ impl Ending {
 
     /// It lasts: the work is done, and the slot is for others.
     pub(crate) fn lasts(&mut self, place: LongLivedPlace) {
-        self.place = Some(place);
+        let mut held = Vec::new();
         if let Some(mut slot) = self.slot.take() {
+            held = slot.take_keys();
             slot.ended(Kind::Completed, self.not_taken);
         }
+        self.place = Some((place, held));
     }
 
     /// The protocol is switched, and the connection is not HTTP any more.

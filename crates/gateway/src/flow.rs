@@ -385,6 +385,11 @@ impl Slot {
         self.keys = keys;
     }
 
+    /// What it counts for is held by somebody else from now on.
+    pub(crate) fn take_keys(&mut self) -> Vec<Held> {
+        std::mem::take(&mut self.keys)
+    }
+
     /// It is counted there.
     pub(crate) fn is_counted_in(&mut self, figures: &Arc<Figures>) {
         self.figures = Some(Arc::clone(figures));

@@ -263,6 +263,31 @@ fn what_lasts_has_places_of_its_own() {
     });
 }
 
+/// The places of what lasts are for all: a client has no more of them than it may have requests.
+#[test]
+fn what_lasts_counts_for_its_client() {
+    let backend = Recorder::start(|_, stream| {
+        send(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n:a\n\r\n",
+        );
+    });
+    let limits = "[limit]\nconcurrency = 10\nlong-lived = 10\n\
+                  [[key]]\nby = \"header X-Client\"\nconcurrency = 2\n";
+    let gate = gate(&backend, limits);
+    let listens = |client: &str| {
+        let request = format!("GET / HTTP/1.1\r\nHost: a\r\nX-Client: {client}\r\n\r\n");
+        let mut events = Client::with(front(&gate), request);
+        let head = events.until(b"\r\n\r\n").unwrap_or_default();
+        (events, head.get(9..12).unwrap_or_default().to_owned())
+    };
+    let (first, second, third) = (listens("one"), listens("one"), listens("one"));
+    assert_eq!((&*first.1, &*second.1, &*third.1), ("200", "200", "429"));
+    assert_eq!(listens("other").1, "200");
+    drop(first);
+    until("another has room", || listens("one").1 == "200");
+}
+
 /// Without places of their own, they keep their slots.
 #[test]
 fn what_lasts_keeps_its_slot_where_nothing_is_said() {
