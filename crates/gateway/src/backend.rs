@@ -13,7 +13,7 @@ use weir_limit::Kind;
 
 use self::kept::Kept;
 use crate::client::ClientAddress;
-use crate::dial::dial;
+use crate::dial::{dial, is_http2, peer};
 use crate::ejection::Ejection;
 use crate::live::Live;
 use crate::outliers::Tally;
@@ -264,9 +264,9 @@ impl Backend {
         offers_http2: bool,
     ) -> Result<BackendConnection, ConnectError> {
         let stream = dial(self, live.tls.as_deref(), Some(client), offers_http2).await?;
-        let peer = stream.peer();
+        let peer = peer(&stream);
         self.counts.connections.fetch_add(1, Ordering::Relaxed);
-        let is_http2 = stream.is_http2(offers_http2);
+        let is_http2 = is_http2(&stream, offers_http2);
         let sender = Sender::speak(stream, is_http2).await?;
         if let Sender::Http2(shared) = &sender {
             self.kept_by(thread).offer(shared, peer);

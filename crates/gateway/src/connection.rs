@@ -32,7 +32,7 @@ use crate::malformed::Malformed;
 use crate::proxy::{Answering, answer};
 use crate::proxy_protocol;
 use crate::settings::RequestLimits;
-use crate::socket::Socket;
+use crate::socket::{Connected as _, Socket};
 use crate::stream::Streams;
 use crate::watched::{Activity, Watched};
 

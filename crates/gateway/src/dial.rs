@@ -2,26 +2,21 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use proxy_header::{ProxiedAddress, ProxyHeader};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
+use tokio_util::either::Either;
 
 use crate::backend::Backend;
 use crate::backend_tls::BackendTlsInForce;
 use crate::client::ClientAddress;
 use crate::settings::{BackendAddress, ProxyVersion};
-use crate::socket::Socket;
+use crate::socket::{Connected as _, Socket};
 
-/// A connection to a backend.
-#[derive(Debug)]
-pub(crate) enum BackendStream {
-    Plain(Socket),
-    Secure(Box<TlsStream<Socket>>),
-}
+/// A connection to a backend, without TLS or with it.
+pub(crate) type BackendStream = Either<Socket, Box<TlsStream<Socket>>>;
 
 /// Connects to a backend; `for_whom` is told to one that asks for it, and `None` there is the
 /// gateway itself.
@@ -32,8 +27,10 @@ pub(crate) async fn dial(
     offers_http2: bool,
 ) -> io::Result<BackendStream> {
     let mut socket = match &backend.address {
-        BackendAddress::Tcp { .. } => Socket::Tcp(TcpStream::connect(&*backend.addresses()).await?),
-        BackendAddress::Unix(path) => Socket::Unix(UnixStream::connect(path).await?),
+        BackendAddress::Tcp { .. } => {
+            Socket::Left(TcpStream::connect(&*backend.addresses()).await?)
+        }
+        BackendAddress::Unix(path) => Socket::Right(UnixStream::connect(path).await?),
     };
     socket.without_delay();
     if let Some(version) = backend.proxy_protocol {
@@ -43,9 +40,9 @@ pub(crate) async fn dial(
     match (&backend.address, tls) {
         (BackendAddress::Tcp { host, .. }, Some(tls)) if backend.address.is_secure() => {
             let secure = tls.handshake(host, socket, offers_http2).await?;
-            Ok(BackendStream::Secure(Box::new(secure)))
+            Ok(Either::Right(Box::new(secure)))
         }
-        _ => Ok(BackendStream::Plain(socket)),
+        _ => Ok(Either::Left(socket)),
     }
 }
 
@@ -91,80 +88,20 @@ fn same_family(source: SocketAddr, to: Option<SocketAddr>) -> (SocketAddr, Socke
     }
 }
 
-impl BackendStream {
-    /// Whether it is to be spoken to in HTTP/2, which was offered or not.
-    pub(crate) fn is_http2(&self, was_offered: bool) -> bool {
-        match self {
-            // Without TLS there is no agreeing.
-            Self::Plain(_) => was_offered,
-            Self::Secure(stream) => stream.get_ref().1.alpn_protocol() == Some(b"h2"),
-        }
-    }
-
-    /// The address that was reached; a path has none.
-    pub(crate) fn peer(&self) -> Option<SocketAddr> {
-        match self {
-            Self::Plain(socket) => socket.peer(),
-            Self::Secure(stream) => stream.get_ref().0.peer(),
-        }
+/// Whether a connection is to be spoken to in HTTP/2, which was offered or not.
+pub(crate) fn is_http2(stream: &BackendStream, was_offered: bool) -> bool {
+    match stream {
+        // Without TLS there is no agreeing.
+        Either::Left(_) => was_offered,
+        Either::Right(secure) => secure.get_ref().1.alpn_protocol() == Some(b"h2"),
     }
 }
 
-impl AsyncRead for BackendStream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_read(context, into),
-            Self::Secure(stream) => Pin::new(stream).poll_read(context, into),
-        }
-    }
-}
-
-impl AsyncWrite for BackendStream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
-            Self::Secure(stream) => Pin::new(stream).poll_write(context, bytes),
-        }
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_write_vectored(context, parts),
-            Self::Secure(stream) => Pin::new(stream).poll_write_vectored(context, parts),
-        }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        match self {
-            Self::Plain(stream) => stream.is_write_vectored(),
-            Self::Secure(stream) => stream.is_write_vectored(),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_flush(context),
-            Self::Secure(stream) => Pin::new(stream).poll_flush(context),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_shutdown(context),
-            Self::Secure(stream) => Pin::new(stream).poll_shutdown(context),
-        }
+/// The address that was reached; a path has none.
+pub(crate) fn peer(stream: &BackendStream) -> Option<SocketAddr> {
+    match stream {
+        Either::Left(socket) => socket.peer(),
+        Either::Right(secure) => secure.get_ref().0.peer(),
     }
 }
 

@@ -12,7 +12,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::time::{sleep, timeout};
 
 use crate::backend::Backend;
-use crate::dial::dial;
+use crate::dial::{dial, is_http2};
 use crate::gatehouse::Shared;
 use crate::live::Live;
 
@@ -57,7 +57,7 @@ async fn ask(backend: &Backend, path: &str, live: &Live) -> Option<u16> {
     let offers_http2 = backend.is_http2;
     let stream = dial(backend, live.tls.as_deref(), None, offers_http2);
     let stream = stream.await.ok()?;
-    let is_http2 = stream.is_http2(offers_http2);
+    let is_http2 = is_http2(&stream, offers_http2);
     let stream = TokioIo::new(stream);
     let authority = backend.address.authority();
     let request = Request::builder().header(USER_AGENT, "weir-gate (health)");

@@ -10,7 +10,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::server::TlsStream;
 
-use crate::socket::Socket;
+use crate::socket::{Connected as _, Socket};
 
 /// What a client is connected by, with or without TLS.
 pub(crate) trait ClientStream:

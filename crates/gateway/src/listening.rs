@@ -176,11 +176,11 @@ impl Listener {
         match self {
             Self::Tcp(listener) => {
                 let (stream, address) = listener.accept().await?;
-                Ok((Socket::Tcp(stream), ClientAddress::Socket(address)))
+                Ok((Socket::Left(stream), ClientAddress::Socket(address)))
             }
             Self::Unix(listener) => {
                 let (stream, _) = listener.accept().await?;
-                Ok((Socket::Unix(stream), ClientAddress::Unix))
+                Ok((Socket::Right(stream), ClientAddress::Unix))
             }
         }
     }

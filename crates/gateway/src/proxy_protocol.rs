@@ -7,7 +7,7 @@ use proxy_header::{Error, ParseConfig, ProxyHeader};
 use tokio::io::AsyncReadExt as _;
 
 use crate::client::ClientAddress;
-use crate::socket::Socket;
+use crate::socket::{Connected as _, Socket};
 
 /// The longest head; one with a client's certificate in it is longer, and nobody needs that here.
 const HEAD_MAX: usize = 4096;

@@ -1,71 +1,76 @@
 //! What a connection is made of: TCP or a socket of the file system.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
-use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use rustix::net::{RecvFlags, recv};
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::io::{Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
+use tokio_util::either::Either;
 
 /// A connection.
-#[derive(Debug)]
-pub(crate) enum Socket {
-    Tcp(TcpStream),
-    Unix(UnixStream),
-}
+pub(crate) type Socket = Either<TcpStream, UnixStream>;
 
-impl Socket {
+/// What both have, each in its way.
+pub(crate) trait Connected {
     /// Sends what is there at once. Without it, the second half of a message would wait for the
     /// other side's acknowledgement of the first.
-    pub(crate) fn without_delay(&self) {
-        if let Self::Tcp(stream) = self {
-            // One that is closed already is noticed when it is read.
-            let _ = stream.set_nodelay(true);
-        }
-    }
+    fn without_delay(&self);
 
     /// The address of the other side, if it has one.
-    pub(crate) fn peer(&self) -> Option<SocketAddr> {
-        match self {
-            Self::Tcp(stream) => stream.peer_addr().ok(),
-            Self::Unix(_) => None,
-        }
-    }
+    fn peer(&self) -> Option<SocketAddr>;
 
     /// Comes when there is something to read, or the other side has ended.
-    pub(crate) async fn readable(&self) -> io::Result<()> {
-        match self {
-            Self::Tcp(stream) => stream.readable().await,
-            Self::Unix(stream) => stream.readable().await,
+    fn readable(&self) -> impl Future<Output = io::Result<()>> + Send;
+
+    /// Reads, and leaves what is read there.
+    fn peek(&self, into: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send;
+
+    /// As [`peek`](Self::peek).
+    fn poll_peek(&self, context: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>>;
+}
+
+impl Connected for Socket {
+    fn without_delay(&self) {
+        if let Self::Left(tcp) = self {
+            // One that is closed already is noticed when it is read.
+            let _ = tcp.set_nodelay(true);
         }
     }
 
-    /// Reads, and leaves what is read there.
-    pub(crate) async fn peek(&self, into: &mut [u8]) -> io::Result<usize> {
+    fn peer(&self) -> Option<SocketAddr> {
         match self {
-            Self::Tcp(stream) => stream.peek(into).await,
-            Self::Unix(stream) => {
-                let look = || peek(stream, into);
-                stream.async_io(Interest::READABLE, look).await
+            Self::Left(tcp) => tcp.peer_addr().ok(),
+            Self::Right(_) => None,
+        }
+    }
+
+    async fn readable(&self) -> io::Result<()> {
+        match self {
+            Self::Left(tcp) => tcp.readable().await,
+            Self::Right(unix) => unix.readable().await,
+        }
+    }
+
+    async fn peek(&self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Left(tcp) => tcp.peek(into).await,
+            Self::Right(unix) => {
+                let look = || look(unix, into);
+                unix.async_io(Interest::READABLE, look).await
             }
         }
     }
 
-    /// As [`peek`](Self::peek).
-    pub(crate) fn poll_peek(
-        &self,
-        context: &mut Context<'_>,
-        into: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_peek(&self, context: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>> {
         match self {
-            Self::Tcp(stream) => stream.poll_peek(context, &mut ReadBuf::new(into)),
-            Self::Unix(stream) => loop {
-                ready!(stream.poll_read_ready(context))?;
-                let look = || peek(stream, into);
-                match stream.try_io(Interest::READABLE, look) {
+            Self::Left(tcp) => tcp.poll_peek(context, &mut ReadBuf::new(into)),
+            Self::Right(unix) => loop {
+                ready!(unix.poll_read_ready(context))?;
+                let look = || look(unix, into);
+                match unix.try_io(Interest::READABLE, look) {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     looked => return Poll::Ready(looked),
                 }
@@ -74,62 +79,7 @@ impl Socket {
     }
 }
 
-fn peek(stream: &UnixStream, into: &mut [u8]) -> io::Result<usize> {
-    let (count, _) = recv(stream.as_fd(), into, RecvFlags::PEEK)?;
+fn look(unix: &UnixStream, into: &mut [u8]) -> io::Result<usize> {
+    let (count, _) = recv(unix.as_fd(), into, RecvFlags::PEEK)?;
     Ok(count)
-}
-
-impl AsyncRead for Socket {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_read(context, into),
-            Self::Unix(stream) => Pin::new(stream).poll_read(context, into),
-        }
-    }
-}
-
-impl AsyncWrite for Socket {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
-            Self::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
-        }
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        parts: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_write_vectored(context, parts),
-            Self::Unix(stream) => Pin::new(stream).poll_write_vectored(context, parts),
-        }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_flush(context),
-            Self::Unix(stream) => Pin::new(stream).poll_flush(context),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
-            Self::Unix(stream) => Pin::new(stream).poll_shutdown(context),
-        }
-    }
 }
