@@ -56,6 +56,8 @@ pub(crate) struct CpuSeen {
     pub(crate) from: Option<String>,
     /// The last busy share, of how many CPUs, and when.
     last: Option<(Instant, f64, Option<f64>)>,
+    /// CPU time that was seen to be spent, in seconds, since the gateway began.
+    pub(crate) spent_s: f64,
     /// Why it is not read.
     pub(crate) not_read: Option<String>,
     /// Readings since the gateway began.
@@ -234,6 +236,11 @@ impl Reading {
                 let (from, cpus) = (reader.from.clone(), reader.busy.cpus());
                 self.shared.flow.read_cpu(busy);
                 self.shared.cpu.change(|seen| {
+                    // A reading is of the time since the one before.
+                    let since = seen.last.map(|(at, ..)| at.elapsed());
+                    if let (Some(since), Some(cpus)) = (since.filter(|it| *it < FRESH), cpus) {
+                        seen.spent_s += busy * cpus * since.as_secs_f64();
+                    }
                     seen.last = Some((Instant::now(), busy, cpus));
                     seen.not_read = None;
                     seen.readings += 1;

@@ -9,6 +9,7 @@ mod limit;
 mod log;
 mod proxies;
 mod quantity;
+mod scale;
 mod tls;
 
 use std::ops::Range;
@@ -77,6 +78,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
     let backends = backends::read(root);
     let backend_tls = backends::tls(root);
     let health = backends::health(root);
+    let scale = scale::read(root);
     let limit = limit::read(root);
     let classes = class::read(root);
     let keys = key::read(root, &classes);
@@ -105,6 +107,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
         timeouts: front.timeouts,
         request: front.request,
         health,
+        scale,
     })
 }
 

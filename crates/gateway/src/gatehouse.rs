@@ -12,6 +12,7 @@ use crate::flow::Flow;
 use crate::live::Current;
 use crate::long_lived::LongLived;
 use crate::malformed::MalformedCounts;
+use crate::scale::ScaleBoard;
 use crate::tls::Tls;
 
 /// What all threads of a gateway share.
@@ -26,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) long_lived: Arc<LongLived>,
     /// How busy the backends are.
     pub(crate) cpu: CpuBoard,
+    /// How many of them are wanted.
+    pub(crate) scale: ScaleBoard,
     /// Room for connections of clients.
     pub(crate) room: Arc<Semaphore>,
     pub(crate) room_total: usize,

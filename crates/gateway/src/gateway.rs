@@ -20,6 +20,7 @@ use crate::listening::{Listening, SocketFile};
 use crate::live::{Current, Live};
 use crate::open_files::room_for_connections;
 use crate::rules::rules;
+use crate::scale::{ScaleBoard, ScaleWatch};
 use crate::settings::{ListenAddress, Settings};
 use crate::status::{LearntStatus, Status};
 use crate::thread;
@@ -46,6 +47,7 @@ pub struct Gateway {
     threads: Vec<JoinHandle<()>>,
     admin: Option<Admin>,
     cpu: Option<CpuWatch>,
+    scale: Option<ScaleWatch>,
     _pacer: Pacer,
     _writer: Option<Writer>,
 }
@@ -72,7 +74,7 @@ impl Gateway {
         file: Option<GateFile>,
         settings: Settings,
         page: String,
-        tell: impl Fn(&str) + Send + 'static,
+        tell: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self, GatewayError> {
         let hand_over = settings.hand_over.clone();
         let mut inherited = Inherited::find(hand_over.as_deref())?;
@@ -121,6 +123,7 @@ impl Gateway {
             tls,
             counts: FrontCounts::default(),
             cpu: CpuBoard::default(),
+            scale: ScaleBoard::default(),
             room: Arc::new(Semaphore::new(room_total)),
             room_total,
             drains: drained,
@@ -139,10 +142,15 @@ impl Gateway {
             succeeded: Mutex::default(),
             admin: None,
             cpu: None,
+            scale: None,
             _pacer: pacer,
             _writer: writer,
         };
-        gateway.cpu = Some(CpuWatch::start(&shared, Box::new(tell))?);
+        let tell = Arc::new(tell);
+        let of_cpu = Arc::clone(&tell);
+        let of_cpu = Box::new(move |says: &str| of_cpu(says));
+        gateway.cpu = Some(CpuWatch::start(&shared, of_cpu)?);
+        gateway.scale = Some(ScaleWatch::start(&shared, move |says| tell(says))?);
         let for_successor = hand_over.is_some().then(|| {
             let sockets = listeners.iter().chain(&admin_listener);
             sockets.map(Listening::handle).collect::<Result<_, _>>()
@@ -239,6 +247,7 @@ impl Gateway {
         }
         self.admin = None;
         self.cpu = None;
+        self.scale = None;
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         files.clear();
     }

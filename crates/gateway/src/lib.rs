@@ -86,6 +86,7 @@ mod proxy_protocol;
 mod refuse;
 mod routes;
 mod rules;
+mod scale;
 mod sending;
 mod settings;
 mod socket;
@@ -105,12 +106,12 @@ pub use matching::{Matcher, Named};
 pub use settings::{
     AbandonedWork, AdaptiveSettings, BackendAddress, BackendSettings, BackendTls, CertificateFiles,
     ClassSettings, ClientAuth, CpuFrom, Forwarded, Health, KeySettings, KeyedBy, LimitSettings,
-    ListenAddress, LogSettings, OTHER_CLASS, ProxyVersion, RequestLimits, Settings, Timeouts,
-    TlsFiles, TrustedProxies, UNIX,
+    ListenAddress, LogSettings, OTHER_CLASS, ProxyVersion, RequestLimits, ScaleSettings, Settings,
+    Timeouts, TlsFiles, TrustedProxies, UNIX,
 };
 pub use status::{
     BackendStatus, ClassStatus, ClassTimes, ConnectionStatus, CpuStatus, KeyRefused, KeyStatus,
-    LearntStatus, LongLivedStatus, Refused, RouteStatus, RoutesStatus, STATUS_SCHEMA, Standing,
-    Status, TimesStatus,
+    LearntStatus, LongLivedStatus, Refused, RouteStatus, RoutesStatus, STATUS_SCHEMA, ScaleStatus,
+    Standing, Status, TimesStatus,
 };
 pub use weir_userfile::Problem;

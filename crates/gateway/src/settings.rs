@@ -4,6 +4,7 @@ mod address;
 mod backend;
 mod key;
 mod proxies;
+mod scale;
 mod tls;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -18,6 +19,7 @@ pub use address::{ListenAddress, UNIX};
 pub use backend::{BackendAddress, BackendSettings, BackendTls, ProxyVersion};
 pub use key::{KeySettings, KeyedBy};
 pub use proxies::TrustedProxies;
+pub use scale::ScaleSettings;
 pub use tls::{CertificateFiles, ClientAuth, TlsFiles};
 
 /// Everything that the file says.
@@ -68,6 +70,8 @@ pub struct Settings {
     pub request: RequestLimits,
     /// How backends are looked after.
     pub health: Health,
+    /// How many there are to be; `None`: nobody reckons it.
+    pub scale: Option<ScaleSettings>,
 }
 
 /// What of requests is marked and written.
@@ -353,6 +357,7 @@ impl Settings {
             timeouts: Timeouts::default(),
             request: RequestLimits::default(),
             health: Health::default(),
+            scale: None,
         }
     }
 

@@ -5,6 +5,7 @@ mod cpu;
 mod keys;
 mod learnt;
 mod routes;
+mod scale;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,6 +23,7 @@ pub use cpu::CpuStatus;
 pub use keys::{KeyRefused, KeyStatus};
 pub use learnt::LearntStatus;
 pub use routes::{RouteStatus, RoutesStatus};
+pub use scale::ScaleStatus;
 
 /// The version of this format.
 pub const STATUS_SCHEMA: &str = "weir/gate-status/1";
@@ -64,6 +66,9 @@ pub struct Status {
     /// How busy the backends are; absent when there is no place to read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<CpuStatus>,
+    /// How many backends the load wants; absent where the file does not ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<ScaleStatus>,
     /// Each key, in the order of the file; absent without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<KeyStatus>,
@@ -291,6 +296,7 @@ impl Status {
             learnt: shared.flow.learnt().map(LearntStatus::of),
             backends: backends.collect(),
             cpu: CpuStatus::of(shared.cpu.seen()),
+            scale: shared.scale.seen().map(|seen| ScaleStatus::of(&seen)),
             keys: live.keys.iter().map(|table| KeyStatus::of(table)).collect(),
             routes: RoutesStatus::of(&live),
             connections: ConnectionStatus {
@@ -417,6 +423,9 @@ impl fmt::Display for Status {
         }
         if let Some(cpu) = &self.cpu {
             writeln!(f, "{cpu}")?;
+        }
+        if let Some(scale) = &self.scale {
+            writeln!(f, "{scale}")?;
         }
         for key in &self.keys {
             writeln!(f, "{key}")?;

@@ -434,6 +434,62 @@ fn a_mounted_file_is_read_again_when_it_changes() {
     gate.done(PATIENCE).ends(0).says(&["gate.toml: read again"]);
 }
 
+/// CPU time that a process has spent, in milliseconds.
+fn cpu_ms(pid: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let (_, fields) = stat.rsplit_once(')').unwrap();
+    let ticks = fields.split_whitespace().skip(11).take(2);
+    let ticks: f64 = ticks.map(|field| field.parse::<f64>().unwrap()).sum();
+    ticks * 1e3 / rustix::param::clock_ticks_per_second() as f64
+}
+
+/// What a backend is to do is so little that more of them are wanted, and a program is told.
+#[test]
+fn a_program_is_told_how_many_backends_are_wanted() {
+    let (place, server) = (Place::new(), SampleServer::start());
+    let text = format!(
+        "listen = \"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\nbackends = [\"http://127.0.0.1:{}\"]\n\
+         [scale]\ncpu = \"50 %\"\ncpus = 0.002\nmax = 7\nup-after = \"1s\"\n\
+         command = [\"sh\", \"-c\", \"echo $0 >> told\"]\n",
+        server.port()
+    );
+    let (mut gate, listen, admin) = start(&place, &text);
+    let before_ms = cpu_ms(server.pid());
+    let (ends, answered) = (AtomicBool::new(false), AtomicU32::new(0));
+    let status = thread::scope(|scope| {
+        scope.spawn(|| ask(&listen, true, &ends, &answered));
+        let told = place.path("told");
+        gate.wait_for("word to the program", PATIENCE, |_| {
+            told.exists().then_some(())
+        });
+        let status = place.weir(&[
+            "gate",
+            "status",
+            "--admin",
+            &format!("http://{admin}"),
+            "--json",
+            "-",
+        ]);
+        ends.store(true, Ordering::Relaxed);
+        status.ends(0).json()
+    });
+    let told = std::fs::read_to_string(place.path("told")).unwrap();
+    let told: u32 = told.lines().next().unwrap().parse().unwrap();
+    assert!((2..=7).contains(&told), "{told}");
+    let scale = &status["scale"];
+    assert_eq!(scale["asked"], told);
+    let demand_ms = scale["demand_ms"].as_f64().unwrap();
+    // What the system says that the server has spent on the same requests.
+    let requests = f64::from(answered.load(Ordering::Relaxed));
+    let spent_ms = (cpu_ms(server.pid()) - before_ms) / requests;
+    let ratio = demand_ms / spent_ms;
+    assert!((0.7..1.4).contains(&ratio), "{demand_ms} ms, {spent_ms} ms");
+    gate.signal(Signal::TERM);
+    gate.done(PATIENCE)
+        .ends(0)
+        .says(&[&format!("{told} backends are wanted: sh is told")]);
+}
+
 /// The file in the manifest is one that a gateway takes, with what the manifest gives it.
 #[test]
 fn the_manifest_of_a_pod_has_a_good_file() {

@@ -52,6 +52,7 @@ impl Collector for Metrics {
         self.of_cpu(&mut encoder)?;
         self.of_keys(&mut encoder)?;
         self.of_malformed(&mut encoder)?;
+        self.of_scale(&mut encoder)?;
         let connections = &status.connections;
         for (name, help, value) in [
             (
@@ -330,6 +331,41 @@ impl Metrics {
 }
 
 impl Metrics {
+    /// Absent while nobody can tell, so that no autoscaler takes an old figure for a new one.
+    fn of_scale(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let Some(scale) = &self.0.scale else {
+            return Ok(());
+        };
+        for (name, help, value) in [
+            (
+                "backends_wanted",
+                "Backends that the load wants",
+                scale.wanted,
+            ),
+            (
+                "backends_wanted_low",
+                "As many at least, with 95 %",
+                scale.low,
+            ),
+            (
+                "backends_wanted_high",
+                "As many at most, with 95 %",
+                scale.high,
+            ),
+            (
+                "backends_asked",
+                "Backends that were asked for last",
+                Some(scale.asked),
+            ),
+        ] {
+            if let Some(value) = value {
+                let one = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+                ConstGauge::new(f64::from(value)).encode(one)?;
+            }
+        }
+        Ok(())
+    }
+
     fn of_malformed(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let help = "What was no request that may be passed on";
         let kind = MetricType::Counter;

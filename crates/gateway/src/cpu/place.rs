@@ -45,6 +45,8 @@ impl Place {
         let settings = &live.settings;
         let adaptive = settings.limit.adaptive.as_ref();
         let named = adaptive.and_then(|adaptive| adaptive.cpu_from.clone());
+        let scale = settings.scale.as_ref();
+        let named = named.or_else(|| scale?.cpu_from.clone());
         // What promises leave over is a limit of the same kind.
         let promises = settings.classes.iter().any(|class| class.promise.is_some());
         Self {

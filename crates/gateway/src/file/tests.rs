@@ -181,6 +181,21 @@ fn problems(text: &str) -> Vec<(String, String, String)> {
 
 /// A line of a file, what is said of it, and the way out that is shown.
 #[test]
+fn a_scale_has_its_defaults() {
+    let text = "listen = \"127.0.0.1:0\"\nbackends = [\"http://a:1\"]\n[scale]\ncpu = \"70 %\"\ncpus = 0.5\n\
+                cpu-from = { cgroup = \"shop\" }\ncommand = [\"scale\", \"shop\"]\ndown-after = \"1min\"\n";
+    let scale = Settings::parse(text).unwrap().scale.unwrap();
+    assert!((scale.goal - 0.7).abs() < 1e-9);
+    assert_eq!((scale.cpus, scale.min, scale.max), (Some(0.5), 1, 100));
+    assert!(scale.cpu_from.is_some());
+    assert_eq!(scale.command, ["scale", "shop"]);
+    assert_eq!(
+        (scale.up_after.as_secs(), scale.down_after.as_secs()),
+        (15, 60)
+    );
+}
+
+#[test]
 fn texts_may_name_variables() {
     let text = "listen = \"127.0.0.1:0\"\nbackends = [\"http://${HOST}:1\", { url = \"http://b:${PORT:-2}\" }]\n\
                 [limit]\nrate = \"${RATE}\"\n";
@@ -335,6 +350,18 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "/gate-health",
     ),
     ("health.eject-after = 5000", "a whole number", ""),
+    ("scale = {}", "`cpu` is missing", "70 %"),
+    ("scale = { cpu = \"100 %\" }", "below 100 %", "70 %"),
+    (
+        "scale = { cpu = \"70 %\", cpus = 0 }",
+        "no number of CPUs",
+        "cpus = 2",
+    ),
+    (
+        "scale = { cpu = \"70 %\", min = 3, max = 2 }",
+        "no number lies between",
+        "larger `max`",
+    ),
     ("health.eject-share = \"0 %\"", "above 0 %", "50 %"),
     (
         "health.eject-slower = 1",
