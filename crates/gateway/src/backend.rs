@@ -4,7 +4,7 @@
 mod connection;
 mod kept;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
@@ -33,6 +33,8 @@ pub(crate) struct Backend {
     /// Whether it is spoken to in HTTP/2, if it agrees to that.
     pub(crate) is_http2: bool,
     resolved: RwLock<Arc<[SocketAddr]>>,
+    /// Whether it is known by a name, of which the addresses may change.
+    has_name: bool,
     /// Why there was no connection the last time that one was wanted.
     unreachable: Mutex<Option<String>>,
     /// Connections that are kept, by thread.
@@ -85,6 +87,7 @@ impl Backend {
             address: settings.address.clone(),
             proxy_protocol: settings.proxy_protocol,
             resolved: RwLock::new(resolved.into()),
+            has_name: settings.address.has_name(),
             unreachable: Mutex::default(),
             kept: (0..threads).map(|_| Mutex::default()).collect(),
             turns: (0..threads)
@@ -241,9 +244,10 @@ impl Backend {
                 Some(turn) => Some(turn.await),
                 None => None,
             };
-            match self.kept(thread, &live.settings, client, switches) {
-                Some(kept) if is_for_all => Ok(kept),
-                _ => self.connect_anew(thread, live, client, is_for_all).await,
+            let made = is_for_all.then(|| self.kept(thread, &live.settings, client, switches));
+            match made.flatten() {
+                Some(made) => Ok(made),
+                None => self.connect_anew(thread, live, client, is_for_all).await,
             }
         };
         let connected = tokio::time::timeout(within, connecting).await;
@@ -302,8 +306,7 @@ impl Backend {
 
     /// Its name and port, if what that means can change.
     pub(crate) fn name(&self) -> Option<(&str, u16)> {
-        let (host, port) = self.address.host_and_port()?;
-        host.parse::<IpAddr>().is_err().then_some((host, port))
+        self.address.host_and_port().filter(|_| self.has_name)
     }
 
     /// Its name means these addresses now. Connections to others go on until their request has
@@ -318,7 +321,7 @@ impl Backend {
     }
 
     fn is_still_at(&self, peer: Option<SocketAddr>) -> bool {
-        peer.is_none_or(|peer| self.name().is_none() || self.addresses().contains(&peer))
+        !self.has_name || peer.is_none_or(|peer| self.addresses().contains(&peer))
     }
 
     fn kept_by(&self, thread: usize) -> MutexGuard<'_, Kept> {

@@ -20,7 +20,6 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 use tokio_rustls::rustls::ProtocolVersion;
 
-use crate::access_log::Line;
 use crate::body::ResponseBody;
 use crate::client::ClientAddress;
 use crate::forwarded::Client;
@@ -90,11 +89,17 @@ pub(crate) async fn serve(
     thread: usize,
 ) {
     stream.without_delay();
-    let proxies = &shared.current.get().settings.proxies;
-    if proxies.proxy_protocol && proxies.trusts(address.ip()) {
+    if speaks_for_others(address, &shared) {
         return Box::pin(serve_for_another(stream, address, shared, thread)).await;
     }
     serve_client(stream, Client::new(address, false), shared, thread).await;
+}
+
+/// Whether connections from there begin with the PROXY protocol.
+fn speaks_for_others(address: ClientAddress, shared: &Shared) -> bool {
+    let live = shared.current.get();
+    let proxies = &live.settings.proxies;
+    proxies.proxy_protocol && proxies.trusts(address.ip())
 }
 
 /// Serves a client for which a trusted proxy has connected.
@@ -104,30 +109,19 @@ async fn serve_for_another(
     shared: Arc<Shared>,
     thread: usize,
 ) {
-    let live = shared.current.get();
-    let within = live.settings.timeouts.head;
+    let within = shared.current.get().settings.timeouts.head;
     let declared = tokio::time::timeout(within, proxy_protocol::read(&mut stream)).await;
     let declared = match declared {
         Ok(Ok(Some(declared))) => declared,
         Ok(Ok(None)) => return,
-        Ok(Err(_)) | Err(_) => {
-            shared.counts.malformed.count(Malformed::ProxyProtocol);
-            let log = shared.log.as_ref();
-            if let Some(log) = log {
-                Line::none(log, proxy, Malformed::ProxyProtocol);
-            }
-            return;
-        }
+        Ok(Err(_)) | Err(_) => return shared.no_request(proxy, Malformed::ProxyProtocol),
     };
     let address = declared.client.unwrap_or(proxy);
-    let is_client = !live.settings.proxies.trusts(address.ip());
-    let connected = is_client.then(|| connect(&live.keys, address));
-    if matches!(connected, Some(None)) {
+    let Some(_connected) = connect(&shared.current.get(), address) else {
         return;
-    }
+    };
     let client = Client::new(address, declared.is_secure);
     serve_client(stream, client, shared, thread).await;
-    drop(connected);
 }
 
 /// Serves a client that is known.
@@ -295,10 +289,7 @@ fn serve_http1<S: ClientStream>(
             // they are.
             Why::Ended { malformed } => {
                 if malformed {
-                    shared.counts.malformed.count(Malformed::Head);
-                    if let Some(log) = &shared.log {
-                        Line::none(log, from, Malformed::Head);
-                    }
+                    shared.no_request(from, Malformed::Head);
                 }
                 return None;
             }

@@ -71,7 +71,6 @@ fn read(root: &Section<'_>) -> Option<Settings> {
         root.know(&["schema"]);
     }
     let front = front::read(root);
-    let watches_file = root.flag("watch").unwrap_or_default();
     let tls = tls::read(root);
     let log = log::read(root);
     let proxies = proxies::read(root);
@@ -97,7 +96,7 @@ fn read(root: &Section<'_>) -> Option<Settings> {
         log,
         hand_over: front.hand_over,
         monitor: front.monitor,
-        watches_file,
+        watches_file: front.watches_file,
         forwarded: front.forwarded,
         proxies,
         tls,

@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use tokio::sync::{Semaphore, watch};
 
-use crate::access_log::AccessLog;
+use crate::access_log::{AccessLog, Line};
+use crate::client::ClientAddress;
 use crate::cpu::CpuBoard;
 use crate::flow::Flow;
 use crate::live::Current;
 use crate::long_lived::LongLived;
-use crate::malformed::MalformedCounts;
+use crate::malformed::{Malformed, MalformedCounts};
 use crate::scale::ScaleBoard;
 use crate::tls::Tls;
 
@@ -36,6 +37,16 @@ pub(crate) struct Shared {
     pub(crate) drains: watch::Receiver<bool>,
     pub(crate) threads: usize,
     pub(crate) begun: Instant,
+}
+
+impl Shared {
+    /// What has come from there is no request at all.
+    pub(crate) fn no_request(&self, from: ClientAddress, why: Malformed) {
+        self.counts.malformed.count(why);
+        if let Some(log) = &self.log {
+            Line::none(log, from, why);
+        }
+    }
 }
 
 /// Ready when the gateway takes no more requests.

@@ -16,6 +16,7 @@ use weir_limit::{KeyCounts, KeyRefusal, KeyWhy, Keys, Moment};
 
 use crate::client::ClientAddress;
 use crate::error::GatewayError;
+use crate::live::Live;
 use crate::matching::{cookie, plain_path};
 use crate::refuse::Reason;
 use crate::settings::{KeySettings, KeyedBy};
@@ -207,10 +208,14 @@ impl Drop for Connected {
     }
 }
 
-/// A client connects; `None`: it has as many connections as it may.
-pub(crate) fn connect(tables: &[Arc<KeyTable>], client: ClientAddress) -> Option<Vec<Connected>> {
+/// A client connects; `None`: it has as many connections as it may. A trusted proxy has those of
+/// all its clients, and any number of them.
+pub(crate) fn connect(live: &Live, client: ClientAddress) -> Option<Vec<Connected>> {
     let mut connected = Vec::new();
-    for table in tables {
+    if live.settings.proxies.trusts(client.ip()) {
+        return Some(connected);
+    }
+    for table in &live.keys {
         let Some(most) = table.settings.connections else {
             continue;
         };

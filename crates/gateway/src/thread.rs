@@ -86,13 +86,9 @@ async fn accept_all(number: usize, listener: &Listener, shared: &Arc<Shared>) {
         drop(accepting);
         if let Ok((stream, address)) = accepted {
             shared.counts.connections.fetch_add(1, Ordering::Relaxed);
-            let live = shared.current.get();
-            // A proxy has the connections of all its clients.
-            let is_client = !live.settings.proxies.trusts(address.ip());
-            let connected = is_client.then(|| connect(&live.keys, address));
-            if matches!(connected, Some(None)) {
+            let Some(connected) = connect(&shared.current.get(), address) else {
                 continue;
-            }
+            };
             let shared = Arc::clone(shared);
             tokio::spawn(async move {
                 serve(stream, address, shared, number).await;

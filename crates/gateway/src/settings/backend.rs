@@ -1,6 +1,7 @@
 //! The servers behind.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use super::{CertificateFiles, UNIX};
@@ -37,6 +38,12 @@ impl BackendAddress {
             Self::Tcp { host, port, .. } => Some((host, *port)),
             Self::Unix(_) => None,
         }
+    }
+
+    /// Whether it has a name, whose meaning may change.
+    pub(crate) fn has_name(&self) -> bool {
+        let host = self.host_and_port();
+        host.is_some_and(|(host, _)| host.parse::<IpAddr>().is_err())
     }
 
     /// Whether it is spoken to over TLS.
