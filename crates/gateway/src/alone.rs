@@ -59,11 +59,11 @@ impl AloneCount {
 
 /// One that is counted until this is dropped.
 #[derive(Debug)]
-struct Alone(Arc<Flow>);
+pub(crate) struct Alone(Arc<Flow>);
 
 impl Alone {
     /// One more, if there is room.
-    fn begin(flow: &Arc<Flow>) -> Option<Self> {
+    pub(crate) fn begin(flow: &Arc<Flow>) -> Option<Self> {
         let AloneCount(count) = flow.alone();
         if count.fetch_add(1, Ordering::Relaxed) >= ALONE_MAX {
             count.fetch_sub(1, Ordering::Relaxed);

@@ -20,8 +20,10 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 use tokio_rustls::rustls::ProtocolVersion;
 
+use crate::alone::Alone;
 use crate::body::ResponseBody;
 use crate::client::ClientAddress;
+use crate::flow::Flow;
 use crate::forwarded::Client;
 use crate::gatehouse::{Counted, Shared, drained};
 use crate::keys::connect;
@@ -281,9 +283,10 @@ fn serve_http1<S: ClientStream>(
     // Who leaves is seen without hyper's reading on, for which it would need another buffer.
     builder.half_close(S::IS_SEEN);
     let (shared, from) = (Arc::clone(&answers.0.shared), answers.0.client.address);
+    let flow = Arc::clone(&shared.flow);
     let mut connection = builder.serve_connection(stream, answers).with_upgrades();
     async move {
-        match until(&mut connection, &activity, drains).await {
+        match until(&mut connection, &activity, &flow, drains).await {
             Why::Rests => {}
             // What ends a connection is the client's business; its requests have been told of where
             // they are.
@@ -314,6 +317,7 @@ fn serve_http1<S: ClientStream>(
 async fn until<S: ClientStream>(
     connection: &mut UpgradeableConnection<Watched<TokioIo<S>>, Answers>,
     activity: &Activity,
+    flow: &Arc<Flow>,
     drains: &mut watch::Receiver<bool>,
 ) -> Why {
     // To be drained is looked for once, which wakes this task, and then only when something has
@@ -321,6 +325,8 @@ async fn until<S: ClientStream>(
     let unchanged = drains.clone();
     let mut drained = pin!(drained(drains));
     let mut is_looked_for = false;
+    // Its client may have left; the connection stays, in case it has not.
+    let mut alone = None;
     poll_fn(|context| {
         loop {
             if let Poll::Ready(ended) = Pin::new(&mut *connection).poll(context) {
@@ -333,6 +339,9 @@ async fn until<S: ClientStream>(
             if !activity.fell_quiet() {
                 break;
             }
+        }
+        if alone.is_none() && activity.is_silent() {
+            alone = Alone::begin(flow);
         }
         if is_looked_for && matches!(unchanged.has_changed(), Ok(false)) {
             return Poll::Pending;

@@ -42,6 +42,7 @@ impl Ending {
         running: Running,
         stand: Option<Arc<Stand>>,
     ) -> Self {
+        running.goes_on(stand.is_some());
         Self {
             slot: Some(slot),
             place: None,
@@ -68,6 +69,13 @@ impl Ending {
     pub(crate) fn is_sent(&self, is_sent: bool) {
         if let Some(stand) = &self.stand {
             stand.at_backend(is_sent);
+        }
+    }
+
+    /// What comes has no end: whose client sends nothing more is taken to have left.
+    pub(crate) fn has_no_end(&self) {
+        if let Some(running) = &self.running {
+            running.goes_on(false);
         }
     }
 

@@ -32,22 +32,32 @@ impl ClientStream for TlsStream<Socket> {
     }
 }
 
+/// What a client is seen to have done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// It sends nothing more: it has left, or has closed its side alone and waits for the answer.
+    Silent,
+    /// Its connection is broken.
+    Gone,
+}
+
 /// A client's stream, of which the end may be seen without reading on.
 pub(crate) trait Leaving {
     /// Whether [`poll_left`](Self::poll_left) sees it.
     const IS_SEEN: bool;
 
     /// Ready when the client sends nothing more; wakes the task to look again when something comes.
-    fn poll_left(&self, context: &mut Context<'_>) -> Poll<()>;
+    fn poll_left(&self, context: &mut Context<'_>) -> Poll<Left>;
 }
 
 impl Leaving for Socket {
     const IS_SEEN: bool = true;
 
-    fn poll_left(&self, context: &mut Context<'_>) -> Poll<()> {
+    fn poll_left(&self, context: &mut Context<'_>) -> Poll<Left> {
         let mut first = [0];
         match self.poll_peek(context, &mut first) {
-            Poll::Ready(Ok(0) | Err(_)) => Poll::Ready(()),
+            Poll::Ready(Ok(0)) => Poll::Ready(Left::Silent),
+            Poll::Ready(Err(_)) => Poll::Ready(Left::Gone),
             // The next request is there: nobody can see what comes behind it.
             Poll::Ready(Ok(_)) | Poll::Pending => Poll::Pending,
         }
@@ -58,7 +68,7 @@ impl Leaving for Socket {
 impl Leaving for TlsStream<Socket> {
     const IS_SEEN: bool = false;
 
-    fn poll_left(&self, _: &mut Context<'_>) -> Poll<()> {
+    fn poll_left(&self, _: &mut Context<'_>) -> Poll<Left> {
         Poll::Pending
     }
 }
@@ -66,7 +76,7 @@ impl Leaving for TlsStream<Socket> {
 impl<S: Leaving> Leaving for TokioIo<S> {
     const IS_SEEN: bool = S::IS_SEEN;
 
-    fn poll_left(&self, context: &mut Context<'_>) -> Poll<()> {
+    fn poll_left(&self, context: &mut Context<'_>) -> Poll<Left> {
         self.inner().poll_left(context)
     }
 }

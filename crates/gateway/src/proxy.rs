@@ -376,9 +376,11 @@ fn pass_back(
             "the backend switched the protocol without being asked to",
         );
     }
-    if let Some(most) = live.settings.limit.long_lived
-        && lasts(response.status(), response.headers())
-    {
+    let lasts = lasts(response.status(), response.headers());
+    if lasts {
+        ending.has_no_end();
+    }
+    if let Some(most) = live.settings.limit.long_lived.filter(|_| lasts) {
         let Some(place) = shared.long_lived.begin(most) else {
             let refused = refuse::too_many_last();
             ending.answers(refused.status());

@@ -11,14 +11,14 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::time::Instant;
 
-use crate::leaving::Leaving;
+use crate::leaving::{Leaving, Left};
 use crate::patience::Patience;
 use crate::settings::Timeouts;
 
@@ -36,6 +36,11 @@ pub(crate) struct Activity {
     rests: AtomicBool,
     /// What comes is no longer HTTP: there the client may be at its end before the backend is.
     is_switched: AtomicBool,
+    /// The request was admitted, and is answered whatever its client does: who sends nothing more
+    /// may be waiting for the answer.
+    goes_on: AtomicBool,
+    /// The client of the request that goes on sends nothing more.
+    is_silent: AtomicBool,
 }
 
 impl Default for Activity {
@@ -47,6 +52,8 @@ impl Default for Activity {
             fell_quiet: AtomicBool::new(false),
             rests: AtomicBool::new(false),
             is_switched: AtomicBool::new(false),
+            goes_on: AtomicBool::new(false),
+            is_silent: AtomicBool::new(false),
         }
     }
 }
@@ -59,6 +66,7 @@ impl Activity {
     /// A head has come, and with it the whole request or not.
     pub(crate) fn begin(self: &Arc<Self>, is_whole: bool) -> Running {
         self.is_whole.store(is_whole, Ordering::Relaxed);
+        self.goes_on(false);
         self.begun.fetch_add(1, Ordering::Relaxed);
         self.running.fetch_add(1, Ordering::Relaxed);
         Running(Arc::clone(self))
@@ -79,6 +87,15 @@ impl Activity {
         self.is_switched.store(true, Ordering::Relaxed);
     }
 
+    fn goes_on(&self, goes_on: bool) {
+        self.goes_on.store(goes_on, Ordering::Relaxed);
+    }
+
+    /// Whether a request goes on whose client sends nothing more.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.is_silent.load(Ordering::Relaxed)
+    }
+
     /// Whether hyper has to be asked once more: it tried to read while a request ran, and does not
     /// try again when that has ended, so that nobody would see to it that the connection does
     /// not last for ever. Told once.
@@ -96,6 +113,11 @@ impl Running {
     /// What its body belongs to.
     pub(crate) fn activity(&self) -> Arc<Activity> {
         Arc::clone(&self.0)
+    }
+
+    /// It goes on without its client, or no longer.
+    pub(crate) fn goes_on(&self, goes_on: bool) {
+        self.0.goes_on(goes_on);
     }
 }
 
@@ -262,10 +284,15 @@ impl<S: Leaving> Watched<S> {
     fn poll_left(&self, context: &mut Context<'_>) -> Poll<()> {
         let activity = &self.activity;
         let is_looked_for = self.is_http1 && activity.is_running();
-        if is_looked_for && !activity.is_switched.load(Ordering::Relaxed) {
-            self.stream.poll_left(context)
-        } else {
-            Poll::Pending
+        if !is_looked_for || activity.is_switched.load(Ordering::Relaxed) {
+            return Poll::Pending;
+        }
+        match ready!(self.stream.poll_left(context)) {
+            Left::Silent if activity.goes_on.load(Ordering::Relaxed) => {
+                activity.is_silent.store(true, Ordering::Relaxed);
+                Poll::Pending
+            }
+            Left::Silent | Left::Gone => Poll::Ready(()),
         }
     }
 }

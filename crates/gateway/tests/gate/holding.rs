@@ -146,6 +146,62 @@ fn a_slot_stays_with_the_backend_when_its_client_leaves() {
     assert_eq!(backend.connections(), 1, "it is kept for the next one");
 }
 
+/// `nc -N` and other programs say in this way that their request is whole.
+#[test]
+fn a_client_that_closes_its_side_alone_gets_its_answer() {
+    let (release, released) = std::sync::mpsc::channel();
+    let released = std::sync::Mutex::new(released);
+    let long = "x".repeat(3 << 20);
+    let backend = Recorder::start(move |arrived, stream| {
+        if arrived.target() == "/held" {
+            let _ = released.lock().unwrap().recv();
+        }
+        let (length, half) = (long.len(), long.len() / 2);
+        send(
+            stream,
+            &format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n"),
+        );
+        send(stream, &long[..half]);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        send(stream, &long[half..]);
+    });
+    let gate = gate(&backend, "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n");
+    for (target, is_held) in [("/", false), ("/held", true)] {
+        let request = format!("POST {target} HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody");
+        let mut client = Client::with(front(&gate), request);
+        client.stream.shutdown(Shutdown::Write).unwrap();
+        if is_held {
+            stands(&gate, "whether it has left is not known", |status| {
+                status.in_flight_without_client == 1 && status.all.in_flight == 1
+            });
+            release.send(()).unwrap();
+        }
+        let answer = client.answer();
+        assert_eq!(
+            (answer.status, answer.body.len()),
+            (200, 3 << 20),
+            "{target}"
+        );
+        assert_eq!(client.rest(), "");
+        stands(&gate, "its slot is free", |status| {
+            status.in_flight_without_client == 0 && status.all.in_flight == 0
+        });
+    }
+    // What has no end is not sent to somebody who has left, perhaps.
+    let backend = Recorder::start(|_, stream| {
+        send(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n",
+        );
+        std::thread::sleep(std::time::Duration::from_secs(60));
+    });
+    let gate = self::gate(&backend, "");
+    let mut client = Client::with(front(&gate), "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert!(client.until(b"data: 1").is_some());
+    client.stream.shutdown(Shutdown::Write).unwrap();
+    assert!(client.rest().ends_with("\r\n"), "its connection is closed");
+}
+
 /// The head of the answer is out, and the work is not done.
 #[test]
 fn a_slot_stays_until_the_end_of_the_body() {
