@@ -232,10 +232,10 @@ impl Gateway {
     }
 
     /// Takes no more connections, lets requests end within the time of `timeouts.drain`, and ends.
-    /// Gives back whether all have ended.
-    pub fn drain(mut self) -> bool {
+    /// Gives back how it stands then: requests that are in flight still were broken off.
+    pub fn drain(mut self) -> Status {
         self.end();
-        self.control.seen().in_flight == 0
+        self.status()
     }
 
     fn end(&mut self) {

@@ -30,7 +30,7 @@
 //! .expect("nothing is wrong with it");
 //! let gateway = Gateway::start(settings, String::new())?;
 //! assert_ne!(gateway.addresses().listen[0].to_string(), "127.0.0.1:0");
-//! assert!(gateway.drain());
+//! assert!(gateway.drain().has_ended());
 //! # Ok::<(), weir_gateway::GatewayError>(())
 //! ```
 //!

@@ -264,6 +264,11 @@ pub struct ConnectionStatus {
 }
 
 impl Status {
+    /// Whether no request is in flight.
+    pub const fn has_ended(&self) -> bool {
+        self.all.in_flight == 0
+    }
+
     /// How the gateway stands now.
     pub(crate) fn of(control: &Control) -> Self {
         let shared = &control.shared;

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use serde_json::Value;
-use support::{PATIENCE, Place, Running, SampleServer, assert_valid, names_in};
+use support::{Done, PATIENCE, Place, Running, SampleServer, assert_valid, names_in};
 
 /// How long a study of two short trials may take on a busy machine, which may repeat them.
 const STUDY: Duration = Duration::from_secs(240);
@@ -358,6 +358,15 @@ fn ask(listen: &str, keeps: bool, ends: &AtomicBool, answered: &AtomicU32) -> Ve
     failed
 }
 
+/// Requests of which a gateway that has ended says that it has let them in and that they are over.
+fn finished(ended: &Done) -> u64 {
+    let last = ended.stdout.lines().last().unwrap();
+    let last: Value = serde_json::from_str(last).unwrap();
+    let all = &last["ended"]["all"];
+    assert_eq!(all["finished"], all["admitted"], "{all}");
+    all["finished"].as_u64().unwrap()
+}
+
 /// Twenty times another process takes over, while eight clients ask all the time.
 #[test]
 fn a_gateway_is_replaced_under_load_and_no_request_fails() {
@@ -369,6 +378,7 @@ fn a_gateway_is_replaced_under_load_and_no_request_fails() {
     );
     let (first, listen, _) = start(&place, &text);
     let (ends, answered) = (AtomicBool::new(false), AtomicU32::new(0));
+    let mut counted = 0;
     let gate = thread::scope(|scope| {
         let asking = |keeps| {
             scope.spawn({
@@ -380,9 +390,8 @@ fn a_gateway_is_replaced_under_load_and_no_request_fails() {
         let mut gate = first;
         for _ in 0..20 {
             let (next, ..) = start(&place, &text);
-            gate.done(PATIENCE)
-                .ends(0)
-                .says(&["another gateway has taken over"]);
+            let ended = gate.done(PATIENCE).ends(0);
+            counted += finished(&ended.says(&["another gateway has taken over"]));
             gate = next;
         }
         ends.store(true, Ordering::Relaxed);
@@ -400,7 +409,9 @@ fn a_gateway_is_replaced_under_load_and_no_request_fails() {
         gate
     });
     gate.signal(Signal::TERM);
-    gate.done(PATIENCE).ends(0);
+    counted += finished(&gate.done(PATIENCE).ends(0));
+    let answered = u64::from(answered.into_inner());
+    assert_eq!(counted, answered, "what all of them have counted");
     assert!(!place.path("gate.sock").exists());
 }
 

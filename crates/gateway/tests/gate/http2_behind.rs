@@ -189,7 +189,7 @@ fn trailers_pass_both_ways() {
     stands(&gate, "it has ended", |status| {
         status.all.in_flight == 0 && status.backends[0].failed == 0
     });
-    assert!(gate.drain());
+    assert!(gate.drain().has_ended());
     let log = std::fs::read_to_string(log).unwrap();
     assert!(log.contains("\"end\":\"completed\""), "{log}");
 }

@@ -45,7 +45,10 @@ fn a_connection_that_rests_goes_on() {
     assert_eq!(backend.targets(), ["/0", "/1", "/2", "/3", "/4", "/5"]);
     rests(&gate);
     assert_eq!(gate.addresses().listen.len(), 1);
-    assert!(gate.drain(), "resting connections do not hold up the end");
+    assert!(
+        gate.drain().has_ended(),
+        "resting connections do not hold up the end"
+    );
     assert_eq!(client.rest(), "");
 }
 

@@ -215,7 +215,7 @@ fn a_proxy_says_for_whom_it_is_before_the_handshake() {
     let arrived = &backend.arrived()[0];
     assert_eq!(arrived.fields("x-forwarded-for"), ["192.0.2.7"]);
     assert_eq!(arrived.fields("x-forwarded-proto"), ["https"]);
-    assert!(gate.drain());
+    assert!(gate.drain().has_ended());
     let line = std::fs::read_to_string(log).unwrap();
     assert!(line.contains("\"tls\":\"TLSv1.3\""), "{line}");
     assert!(line.contains("\"client\":\"192.0.2.7:1\""), "{line}");

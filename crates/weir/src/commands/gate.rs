@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use weir_gateway::{FileError, GateFile, Gateway, GatewayError, Reload, Settings};
+use weir_gateway::{FileError, GateFile, Gateway, GatewayError, Reload, Settings, Status};
 use weir_record::failed_to;
 
 use crate::error::{ExpectedError, FileProblems};
@@ -143,10 +143,18 @@ fn hold(file: &Path, arguments: &GateArguments) -> Result<u8, ExpectedError> {
         "no more requests are taken; those that run may end (once more to break them off)",
     );
     let saved = learning.map_or(Ok(()), |learning| learning.end(&gateway));
-    if !gateway.drain() {
+    let ended = gateway.drain();
+    if !ended.has_ended() {
         output::talk("some requests did not end in time and were broken off");
     }
+    output::json_line(&Ended { ended });
     saved.map(|()| 0)
+}
+
+/// The last line: what it has counted, as no admin port tells it any more.
+#[derive(Serialize)]
+struct Ended {
+    ended: Status,
 }
 
 /// What a gateway that runs is told.

@@ -170,7 +170,7 @@ impl Client {
         if let Some(mut kept) = connection.take() {
             match exchange(&mut kept, path) {
                 Ok(come) => {
-                    if !come.is_cut {
+                    if !come.is_cut && !come.closes {
                         *connection = Some(kept);
                     }
                     return come;
@@ -191,7 +191,7 @@ impl Client {
                 ..Come::default()
             };
         };
-        if !come.is_cut {
+        if !come.is_cut && !come.closes {
             *connection = Some(new);
         }
         Come { is_second, ..come }
@@ -210,6 +210,8 @@ struct Come {
     status: u16,
     is_cut: bool,
     is_second: bool,
+    /// The gateway keeps the connection no longer.
+    closes: bool,
 }
 
 /// One request and its answer, of which the length is known from its head.
@@ -220,12 +222,13 @@ fn exchange(stream: &mut TcpStream, path: &str) -> io::Result<Come> {
     loop {
         let count = stream.read(&mut bytes)?;
         answer.extend_from_slice(&bytes[..count]);
-        if let Some((status, is_whole)) = read(&answer) {
+        if let Some((status, closes, is_whole)) = read(&answer) {
             if is_whole || count == 0 {
                 return Ok(Come {
                     status,
                     is_cut: !is_whole,
                     is_second: false,
+                    closes,
                 });
             }
         } else if count == 0 {
@@ -234,9 +237,9 @@ fn exchange(stream: &mut TcpStream, path: &str) -> io::Result<Come> {
     }
 }
 
-/// The status of an answer whose head is there, and whether its body is there too; one without a
-/// length ends with its connection.
-fn read(answer: &[u8]) -> Option<(u16, bool)> {
+/// The status of an answer whose head is there, whether its connection is closed after it, and
+/// whether its body is there too; one without a length ends with its connection.
+fn read(answer: &[u8]) -> Option<(u16, bool, bool)> {
     let text = String::from_utf8_lossy(answer);
     let (head, body) = text.split_once("\r\n\r\n")?;
     let head = head.to_ascii_lowercase();
@@ -246,7 +249,8 @@ fn read(answer: &[u8]) -> Option<(u16, bool)> {
         Some(length) => body.len() >= length,
         None => field("transfer-encoding:").is_some() && body.ends_with("0\r\n\r\n"),
     };
-    Some((head.get(9..12)?.parse().ok()?, is_whole))
+    let closes = field("connection:").is_some_and(|value| value.trim() == "close");
+    Some((head.get(9..12)?.parse().ok()?, closes, is_whole))
 }
 
 #[cfg(test)]
@@ -274,19 +278,19 @@ mod tests {
             ("HTTP/1.1 200 OK\r\nContent-Le", None),
             (
                 "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no",
-                Some((200, false)),
+                Some((200, false, false)),
             ),
             (
                 "HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\nok",
-                Some((503, true)),
+                Some((503, false, true)),
             ),
             (
-                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
-                Some((200, false)),
+                "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
+                Some((200, true, false)),
             ),
             (
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
-                Some((200, true)),
+                Some((200, false, true)),
             ),
         ] {
             assert_eq!(read(text.as_bytes()), expected, "{text}");

@@ -2,7 +2,7 @@
 
 mod files;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -113,6 +113,18 @@ impl Running {
 }
 
 impl Running {
+    /// Waits until it has ended by itself; whether it has, and well.
+    pub(crate) fn has_ended(&mut self, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return status.success(),
+                Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(20)),
+                Ok(None) | Err(_) => return false,
+            }
+        }
+    }
+
     /// Ends it at once.
     pub(crate) fn kill(&mut self) {
         // It may have ended by itself.
@@ -209,6 +221,22 @@ impl Peers {
 
     /// Runs a program on a CPU, and waits until it listens.
     pub(crate) fn run(&self, words: &[String], cpu: u32, port: u16) -> Result<Running, TaskError> {
+        self.run_printing(words, cpu, port, None)
+    }
+
+    /// As [`run`](Self::run); what it prints goes to a file.
+    pub(crate) fn run_printing(
+        &self,
+        words: &[String],
+        cpu: u32,
+        port: u16,
+        to: Option<&Path>,
+    ) -> Result<Running, TaskError> {
+        let to = match to.map(|to| (to, File::create(to))) {
+            None => Stdio::null(),
+            Some((_, Ok(made))) => made.into(),
+            Some((to, Err(source))) => return Err(file("write", to, source)),
+        };
         let words = pinned(words, cpu, false);
         let failed = |source| TaskError::Start {
             command: words.join(" "),
@@ -221,7 +249,8 @@ impl Peers {
                 self.root.join("usr/lib/x86_64-linux-gnu"),
             )
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .current_dir(&self.directory)
+            .stdout(to)
             .stderr(Stdio::null())
             .spawn()
             .map_err(failed)?;

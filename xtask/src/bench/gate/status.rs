@@ -12,9 +12,18 @@ use crate::error::TaskError;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Status {
     pub(crate) all: All,
+    #[serde(default)]
+    pub(crate) classes: Vec<Class>,
 }
 
-/// Over all classes.
+/// One class.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct Class {
+    pub(crate) name: String,
+    pub(crate) standing: All,
+}
+
+/// Over all classes, or of one.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct All {
     /// The limit on requests in flight; none where there is none.

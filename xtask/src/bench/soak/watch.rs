@@ -1,7 +1,7 @@
 //! What the gateway holds while it soaks: memory and open files, once a second.
 
 use std::fs;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -26,11 +26,12 @@ pub(crate) struct Look {
 pub(crate) struct Watch(pub(crate) Vec<Look>);
 
 impl Watch {
-    /// Looks until the soak has ended.
-    pub(crate) fn until(ended: &AtomicBool, pid: u32, admin: u16) -> Self {
+    /// Looks at the gateway that runs until the soak has ended.
+    pub(crate) fn until(ended: &AtomicBool, pid: &AtomicU32, admin: u16) -> Self {
         let mut looks = Vec::new();
         while !ended.load(Ordering::Relaxed) {
             thread::sleep(EVERY);
+            let pid = pid.load(Ordering::Relaxed);
             let look = Look {
                 memory_mb: memory_mb(pid, "RssAnon:"),
                 open_files: fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count),
