@@ -14,6 +14,7 @@ use weir_limit::Kind;
 
 use crate::alone;
 use crate::ending::Ending;
+use crate::gathered::Gathered;
 use crate::live::Live;
 use crate::pace::Pace;
 use crate::patience::Patience;
@@ -80,6 +81,7 @@ pub(crate) struct RequestBody {
     pace: Pace,
     /// Since when the client is waited for.
     asked: Option<Instant>,
+    gathered: Gathered<BodyError>,
 }
 
 impl RequestBody {
@@ -98,6 +100,7 @@ impl RequestBody {
             received,
             pace: pace(live),
             asked: None,
+            gathered: Gathered::default(),
         }
     }
 
@@ -110,6 +113,7 @@ impl RequestBody {
             received: None,
             pace: Pace::new(0, Duration::ZERO),
             asked: None,
+            gathered: Gathered::default(),
         }
     }
 
@@ -117,14 +121,10 @@ impl RequestBody {
     pub(crate) fn moved(&self) -> Option<Arc<AtomicBool>> {
         self.moved.clone()
     }
-}
 
-impl Body for RequestBody {
-    type Data = Bytes;
-    type Error = BodyError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
+    /// The next frame as it comes.
+    fn poll_next(
+        &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let Some(passing) = &mut self.passing else {
@@ -145,23 +145,48 @@ impl Body for RequestBody {
         if let Some(moved) = &self.moved {
             moved.store(true, Ordering::Relaxed);
         }
-        if frame.is_none() || self.is_end_stream() {
+        if frame.is_none() || self.has_come() {
             self.activity.whole();
         }
         Poll::Ready(frame)
     }
 
-    fn is_end_stream(&self) -> bool {
+    /// Whether the last of it has come.
+    fn has_come(&self) -> bool {
         let passing = self.passing.as_ref();
         passing.is_none_or(|passing| passing.incoming.is_end_stream())
     }
+}
+
+impl Body for RequestBody {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let mut gathered = std::mem::take(&mut self.gathered);
+        let polled = gathered.poll(context, &mut *self, Self::poll_next, Self::has_come);
+        self.gathered = gathered;
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.gathered.is_empty() && self.has_come()
+    }
 
     fn size_hint(&self) -> SizeHint {
-        let passing = self.passing.as_ref();
-        passing.map_or_else(
-            || SizeHint::with_exact(0),
-            |passing| passing.incoming.size_hint(),
-        )
+        let held = self.gathered.held() as u64;
+        let Some(passing) = &self.passing else {
+            return SizeHint::with_exact(0);
+        };
+        let mut hint = passing.incoming.size_hint();
+        if let Some(upper) = hint.upper() {
+            hint.set_upper(upper + held);
+        }
+        hint.set_lower(hint.lower() + held);
+        hint
     }
 }
 

@@ -34,11 +34,13 @@ impl ClientStream for TlsStream<Socket> {
 
 /// What a client is seen to have done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum Seen {
     /// It sends nothing more: it has left, or has closed its side alone and waits for the answer.
     Silent,
     /// Its connection is broken.
     Gone,
+    /// Not seen: it has sent more, and nobody can see what comes behind that.
+    Hidden,
 }
 
 /// A client's stream, of which the end may be seen without reading on.
@@ -46,20 +48,20 @@ pub(crate) trait Leaving {
     /// Whether [`poll_left`](Self::poll_left) sees it.
     const IS_SEEN: bool;
 
-    /// Ready when the client sends nothing more; wakes the task to look again when something comes.
-    fn poll_left(&self, context: &mut Context<'_>) -> Poll<Left>;
+    /// Ready when something is seen; wakes the task to look again when something comes.
+    fn poll_left(&self, context: &mut Context<'_>) -> Poll<Seen>;
 }
 
 impl Leaving for Socket {
     const IS_SEEN: bool = true;
 
-    fn poll_left(&self, context: &mut Context<'_>) -> Poll<Left> {
+    fn poll_left(&self, context: &mut Context<'_>) -> Poll<Seen> {
         let mut first = [0];
         match self.poll_peek(context, &mut first) {
-            Poll::Ready(Ok(0)) => Poll::Ready(Left::Silent),
-            Poll::Ready(Err(_)) => Poll::Ready(Left::Gone),
-            // The next request is there: nobody can see what comes behind it.
-            Poll::Ready(Ok(_)) | Poll::Pending => Poll::Pending,
+            Poll::Ready(Ok(0)) => Poll::Ready(Seen::Silent),
+            Poll::Ready(Err(_)) => Poll::Ready(Seen::Gone),
+            Poll::Ready(Ok(_)) => Poll::Ready(Seen::Hidden),
+            Poll::Pending => Poll::Pending,
         }
     }
 }
@@ -68,7 +70,7 @@ impl Leaving for Socket {
 impl Leaving for TlsStream<Socket> {
     const IS_SEEN: bool = false;
 
-    fn poll_left(&self, _: &mut Context<'_>) -> Poll<Left> {
+    fn poll_left(&self, _: &mut Context<'_>) -> Poll<Seen> {
         Poll::Pending
     }
 }
@@ -76,7 +78,7 @@ impl Leaving for TlsStream<Socket> {
 impl<S: Leaving> Leaving for TokioIo<S> {
     const IS_SEEN: bool = S::IS_SEEN;
 
-    fn poll_left(&self, context: &mut Context<'_>) -> Poll<Left> {
+    fn poll_left(&self, context: &mut Context<'_>) -> Poll<Seen> {
         self.inner().poll_left(context)
     }
 }

@@ -65,6 +65,7 @@ mod fuzz;
 mod gate_file;
 mod gatehouse;
 mod gateway;
+mod gathered;
 mod hand_over;
 mod health;
 mod hop;

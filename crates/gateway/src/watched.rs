@@ -18,7 +18,7 @@ use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::time::Instant;
 
-use crate::leaving::{Leaving, Left};
+use crate::leaving::{Leaving, Seen};
 use crate::patience::Patience;
 use crate::settings::Timeouts;
 
@@ -157,6 +157,8 @@ pub(crate) struct Watched<S> {
     writing: Patience,
     /// Read before, and to be read again.
     ahead: Bytes,
+    /// Whether the client has sent more than was read, so that its leaving cannot be seen.
+    is_hidden: bool,
     /// Whether hyper has told last that everything it had to write was written.
     is_flushed: bool,
 }
@@ -181,6 +183,7 @@ impl<S> Watched<S> {
             reading: Patience::new(timeouts.idle),
             writing: Patience::new(timeouts.body),
             ahead: Bytes::new(),
+            is_hidden: false,
             is_flushed: true,
         }
     }
@@ -268,6 +271,7 @@ impl<S: Read + Unpin> Read for Watched<S> {
             return Poll::Ready(Ok(()));
         }
         if let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(context, buffer) {
+            self.is_hidden = false;
             self.has_read();
             return Poll::Ready(read);
         }
@@ -281,18 +285,22 @@ impl<S: Read + Unpin> Read for Watched<S> {
 impl<S: Leaving> Watched<S> {
     /// Ready when the client of a request that runs has left: whatever is done for it is for
     /// nobody.
-    fn poll_left(&self, context: &mut Context<'_>) -> Poll<()> {
+    fn poll_left(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let activity = &self.activity;
-        let is_looked_for = self.is_http1 && activity.is_running();
+        let is_looked_for = self.is_http1 && !self.is_hidden && activity.is_running();
         if !is_looked_for || activity.is_switched.load(Ordering::Relaxed) {
             return Poll::Pending;
         }
         match ready!(self.stream.poll_left(context)) {
-            Left::Silent if activity.goes_on.load(Ordering::Relaxed) => {
+            Seen::Silent if activity.goes_on.load(Ordering::Relaxed) => {
                 activity.is_silent.store(true, Ordering::Relaxed);
                 Poll::Pending
             }
-            Left::Silent | Left::Gone => Poll::Ready(()),
+            Seen::Silent | Seen::Gone => Poll::Ready(()),
+            Seen::Hidden => {
+                self.is_hidden = true;
+                Poll::Pending
+            }
         }
     }
 }

@@ -148,6 +148,27 @@ impl Served {
 }
 
 /// The body is asked for when the request goes on, and not before.
+/// Each would be a write of its own, and hundreds of times the work of whoever sends them.
+#[test]
+fn small_chunks_that_come_together_go_on_together() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "");
+    let sent: String = ('a'..='z').cycle().take(20_000).collect();
+    let chunks: String = sent
+        .chars()
+        .flat_map(|one| ['1', '\r', '\n', one, '\r', '\n'])
+        .collect();
+    // With a large one among them, which stays where it was.
+    let (large, size) = ("X".repeat(9_000), 9_000);
+    let body = format!("{chunks}{size:x}\r\n{large}\r\n{chunks}0\r\n\r\n");
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let mut client = Client::with(front(&gate), format!("{head}{body}"));
+    assert_eq!(client.answer().status, 200);
+    let arrived = &backend.arrived()[0];
+    assert_eq!(arrived.body, format!("{sent}{large}{sent}"));
+    assert!(arrived.chunks < 4_000, "{} of 40,001", arrived.chunks);
+}
+
 #[test]
 fn a_client_that_asks_first_is_told_to_go_on() {
     let backend = Recorder::ok();

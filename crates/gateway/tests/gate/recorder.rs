@@ -13,6 +13,8 @@ pub(crate) struct Arrived {
     pub(crate) head: String,
     /// What came after it, chunks put together.
     pub(crate) body: String,
+    /// How many chunks those were.
+    pub(crate) chunks: usize,
 }
 
 impl Arrived {
@@ -107,11 +109,11 @@ impl Recorder {
             let mut arrived = Arrived {
                 head,
                 body: String::new(),
+                chunks: 0,
             };
-            let Some(body) = body(&arrived, &mut reading) else {
+            if body(&mut arrived, &mut reading).is_none() {
                 return;
-            };
-            arrived.body = body;
+            }
             self.arrived.lock().unwrap().push(arrived.clone());
             answer(&arrived, &mut writing);
         }
@@ -129,24 +131,24 @@ fn head(reading: &mut BufReader<TcpStream>) -> Option<String> {
     Some(String::from_utf8_lossy(&head).into_owned())
 }
 
-/// The body as a strict server reads it; `None` when it is not whole.
-fn body(request: &Arrived, reading: &mut BufReader<TcpStream>) -> Option<String> {
+/// Reads the body as a strict server does; `None` when it is not whole.
+fn body(request: &mut Arrived, reading: &mut BufReader<TcpStream>) -> Option<()> {
     let lengths = request.fields("content-length");
     let codings = request.fields("transfer-encoding");
     match (lengths.as_slice(), codings.as_slice()) {
-        ([], []) => Some(String::new()),
+        ([], []) => Some(()),
         ([length], []) => {
             let mut body = vec![0; length.parse().expect("a length is a number")];
             reading.read_exact(&mut body).ok()?;
-            Some(String::from_utf8_lossy(&body).into_owned())
+            request.body = String::from_utf8_lossy(&body).into_owned();
+            Some(())
         }
-        ([], ["chunked"]) => chunks(reading),
+        ([], ["chunked"]) => chunks(request, reading),
         both => panic!("nobody knows where this body ends: {both:?}"),
     }
 }
 
-fn chunks(reading: &mut BufReader<TcpStream>) -> Option<String> {
-    let mut body = String::new();
+fn chunks(request: &mut Arrived, reading: &mut BufReader<TcpStream>) -> Option<()> {
     loop {
         let mut line = String::new();
         if reading.read_line(&mut line).ok()? == 0 {
@@ -158,8 +160,11 @@ fn chunks(reading: &mut BufReader<TcpStream>) -> Option<String> {
         reading.read_exact(&mut chunk).ok()?;
         assert!(chunk.ends_with(b"\r\n"), "a chunk ends with CR LF");
         if size == 0 {
-            return Some(body);
+            return Some(());
         }
-        body.push_str(&String::from_utf8_lossy(&chunk[..size]));
+        request.chunks += 1;
+        request
+            .body
+            .push_str(&String::from_utf8_lossy(&chunk[..size]));
     }
 }
