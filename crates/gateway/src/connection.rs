@@ -26,6 +26,7 @@ use crate::client::ClientAddress;
 use crate::flow::Flow;
 use crate::forwarded::Client;
 use crate::gatehouse::{Counted, Shared, drained};
+use crate::heads::HeldHead;
 use crate::keys::connect;
 use crate::leaving::ClientStream;
 use crate::live::Live;
@@ -192,12 +193,13 @@ struct Answers(Arc<Connection>);
 impl Answers {
     /// To the requests of a client whose connection belongs to a thread.
     fn new(shared: Arc<Shared>, client: Client, thread: usize) -> Self {
+        let head = HeldHead::new(&shared.heads);
         Self(Arc::new(Connection {
             live: Mutex::new(shared.current.get()),
             shared,
             client,
             thread,
-            activity: Arc::default(),
+            activity: Arc::new(Activity::new(head)),
             turn: AtomicUsize::new(thread),
         }))
     }
@@ -206,12 +208,7 @@ impl Answers {
     fn watched<S: ClientStream>(&self, stream: S, is_http1: bool) -> Watched<TokioIo<S>> {
         let activity = Arc::clone(&self.0.activity);
         let live = self.0.live();
-        Watched::new(
-            TokioIo::new(stream),
-            activity,
-            is_http1,
-            &live.settings.timeouts,
-        )
+        Watched::new(TokioIo::new(stream), activity, is_http1, &live.settings)
     }
 }
 
@@ -293,6 +290,8 @@ fn serve_http1<S: ClientStream>(
             Why::Ended { malformed } => {
                 if malformed {
                     shared.no_request(from, Malformed::Head);
+                } else if activity.is_unfinished() {
+                    shared.no_request(from, Malformed::Unfinished);
                 }
                 return None;
             }

@@ -10,6 +10,7 @@ use crate::access_log::{AccessLog, Line};
 use crate::client::ClientAddress;
 use crate::cpu::CpuBoard;
 use crate::flow::Flow;
+use crate::heads::Heads;
 use crate::live::Current;
 use crate::long_lived::LongLived;
 use crate::malformed::{Malformed, MalformedCounts};
@@ -33,6 +34,8 @@ pub(crate) struct Shared {
     /// Room for connections of clients.
     pub(crate) room: Arc<Semaphore>,
     pub(crate) room_total: usize,
+    /// Room for heads that are not whole.
+    pub(crate) heads: Arc<Heads>,
     /// Whether no more requests are taken.
     pub(crate) drains: watch::Receiver<bool>,
     pub(crate) threads: usize,

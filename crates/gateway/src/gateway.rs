@@ -126,6 +126,7 @@ impl Gateway {
             scale: ScaleBoard::default(),
             room: Arc::new(Semaphore::new(room_total)),
             room_total,
+            heads: Arc::default(),
             drains: drained,
             threads,
             begun: Instant::now(),

@@ -67,6 +67,7 @@ mod gatehouse;
 mod gateway;
 mod gathered;
 mod hand_over;
+mod heads;
 mod health;
 mod hop;
 mod keys;

@@ -22,9 +22,11 @@ pub(crate) enum Malformed {
     Host,
     /// A trusted proxy did not say for whom its connection is.
     ProxyProtocol,
+    /// Its head had begun and did not become whole in time, or there was no room for more of it.
+    Unfinished,
 }
 
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 9] = [
     "head",
     "method",
     "target",
@@ -33,6 +35,7 @@ const NAMES: [&str; 8] = [
     "expectation",
     "host",
     "proxy_protocol",
+    "unfinished",
 ];
 
 impl Malformed {
@@ -67,6 +70,6 @@ mod tests {
     fn each_has_its_own_name() {
         assert_eq!(Malformed::Head.name(), "head");
         assert_eq!(Malformed::Framing.name(), "framing");
-        assert_eq!(Malformed::ProxyProtocol.name(), "proxy_protocol");
+        assert_eq!(Malformed::Unfinished.name(), "unfinished");
     }
 }

@@ -259,6 +259,8 @@ impl Default for Timeouts {
 pub struct RequestLimits {
     /// Bytes of request line and fields together.
     pub max_head: u32,
+    /// Bytes of all heads together that have begun and are not whole.
+    pub max_heads: u32,
     /// Bytes of the request's target.
     pub max_uri: u32,
     /// Number of fields.
@@ -272,6 +274,7 @@ impl Default for RequestLimits {
     fn default() -> Self {
         Self {
             max_head: 16 * 1024,
+            max_heads: 64 * 1024 * 1024,
             max_uri: 8 * 1024,
             max_headers: 100,
             // As Kestrel and IIS have it.

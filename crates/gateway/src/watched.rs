@@ -15,12 +15,16 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 use tokio::time::Instant;
 
+use crate::heads::HeldHead;
 use crate::leaving::{Leaving, Seen};
 use crate::patience::Patience;
-use crate::settings::Timeouts;
+use crate::settings::Settings;
+
+/// So much is read at a time of a head that comes in pieces.
+const PIECE: usize = 2 * 1024;
 
 /// What the requests of a connection are doing, as far as its bytes are concerned.
 #[derive(Debug)]
@@ -41,10 +45,24 @@ pub(crate) struct Activity {
     goes_on: AtomicBool,
     /// The client of the request that goes on sends nothing more.
     is_silent: AtomicBool,
+    /// A head had begun that never became whole.
+    is_unfinished: AtomicBool,
+    head: HeldHead,
 }
 
 impl Default for Activity {
     fn default() -> Self {
+        Self::new(HeldHead::default())
+    }
+}
+
+/// One request of a connection while it runs.
+#[derive(Debug)]
+pub(crate) struct Running(Arc<Activity>);
+
+impl Activity {
+    /// Of a connection without a request, whose heads have room in this.
+    pub(crate) fn new(head: HeldHead) -> Self {
         Self {
             running: AtomicU32::new(0),
             begun: AtomicU64::new(0),
@@ -54,19 +72,16 @@ impl Default for Activity {
             is_switched: AtomicBool::new(false),
             goes_on: AtomicBool::new(false),
             is_silent: AtomicBool::new(false),
+            is_unfinished: AtomicBool::new(false),
+            head,
         }
     }
-}
 
-/// One request of a connection while it runs.
-#[derive(Debug)]
-pub(crate) struct Running(Arc<Activity>);
-
-impl Activity {
     /// A head has come, and with it the whole request or not.
     pub(crate) fn begin(self: &Arc<Self>, is_whole: bool) -> Running {
         self.is_whole.store(is_whole, Ordering::Relaxed);
         self.goes_on(false);
+        self.head.is_over();
         self.begun.fetch_add(1, Ordering::Relaxed);
         self.running.fetch_add(1, Ordering::Relaxed);
         Running(Arc::clone(self))
@@ -89,6 +104,11 @@ impl Activity {
 
     fn goes_on(&self, goes_on: bool) {
         self.goes_on.store(goes_on, Ordering::Relaxed);
+    }
+
+    /// Whether it has ended in the middle of a head.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.is_unfinished.load(Ordering::Relaxed)
     }
 
     /// Whether a request goes on whose client sends nothing more.
@@ -153,6 +173,8 @@ pub(crate) struct Watched<S> {
     idle: Duration,
     rest: Duration,
     head: Duration,
+    /// Bytes of all heads together that are not whole.
+    most_of_heads: usize,
     reading: Patience,
     writing: Patience,
     /// Read before, and to be read again.
@@ -169,8 +191,9 @@ impl<S> Watched<S> {
         stream: S,
         activity: Arc<Activity>,
         is_http1: bool,
-        timeouts: &Timeouts,
+        settings: &Settings,
     ) -> Self {
+        let timeouts = &settings.timeouts;
         Self {
             stream,
             activity,
@@ -180,6 +203,7 @@ impl<S> Watched<S> {
             idle: timeouts.idle,
             rest: timeouts.rest,
             head: timeouts.head,
+            most_of_heads: settings.request.max_heads as usize,
             reading: Patience::new(timeouts.idle),
             writing: Patience::new(timeouts.body),
             ahead: Bytes::new(),
@@ -235,10 +259,19 @@ impl<S> Watched<S> {
                 self.poll_rest(since, context);
                 since + self.idle
             }
-            Waiting::Head(since) => since + self.head,
+            Waiting::Head(since) => {
+                // What came first is there; whether there was room is seen when more comes.
+                self.activity.head.grows(0, self.most_of_heads);
+                since + self.head
+            }
             Waiting::Running => return Poll::Pending,
         };
-        self.reading.poll_lost_at(deadline, context)
+        ready!(self.reading.poll_lost_at(deadline, context));
+        let is_unfinished = matches!(self.waiting, Waiting::Head(_));
+        self.activity
+            .is_unfinished
+            .store(is_unfinished, Ordering::Relaxed);
+        Poll::Ready(())
     }
 
     /// Tells when it is time to rest; before that, sees to it that the task is woken then.
@@ -270,7 +303,12 @@ impl<S: Read + Unpin> Read for Watched<S> {
             self.has_read();
             return Poll::Ready(Ok(()));
         }
-        if let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(context, buffer) {
+        let read = if self.is_in_head() {
+            self.poll_read_on(context, buffer)
+        } else {
+            Pin::new(&mut self.stream).poll_read(context, buffer)
+        };
+        if let Poll::Ready(read) = read {
             self.is_hidden = false;
             self.has_read();
             return Poll::Ready(read);
@@ -279,6 +317,33 @@ impl<S: Read + Unpin> Read for Watched<S> {
             Poll::Ready(()) => timed_out(),
             Poll::Pending => Poll::Pending,
         }
+    }
+}
+
+impl<S: Read + Unpin> Watched<S> {
+    /// Whether a part of a head has come.
+    fn is_in_head(&self) -> bool {
+        let begun = self.activity.begun.load(Ordering::Relaxed);
+        matches!(self.waiting, Waiting::Head(_)) && self.begun == begun
+    }
+
+    /// Reads more of a head, if there is room for it.
+    fn poll_read_on(
+        &mut self,
+        context: &mut Context<'_>,
+        mut buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let mut piece = [0; PIECE];
+        let room = buffer.remaining().min(PIECE);
+        let mut read = ReadBuf::new(&mut piece[..room]);
+        ready!(Pin::new(&mut self.stream).poll_read(context, read.unfilled()))?;
+        let read = read.filled();
+        if !self.activity.head.grows(read.len(), self.most_of_heads) {
+            self.activity.is_unfinished.store(true, Ordering::Relaxed);
+            return Poll::Ready(Err(io::ErrorKind::QuotaExceeded.into()));
+        }
+        buffer.put_slice(read);
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -380,10 +445,12 @@ mod tests {
             .unwrap();
         runtime.block_on(async {
             let (mut client, server) = duplex(64);
-            let timeouts = Timeouts::default();
-            let mut watched = Watched::new(TokioIo::new(server), Arc::default(), true, &timeouts);
+            let settings =
+                Settings::parse("listen = \"127.0.0.1:0\"\nbackends = [\"http://127.0.0.1:1\"]\n")
+                    .unwrap();
+            let mut watched = Watched::new(TokioIo::new(server), Arc::default(), true, &settings);
             let ends = watched.rested(Bytes::new()).unwrap();
-            assert!(ends <= Instant::now() + timeouts.idle);
+            assert!(ends <= Instant::now() + settings.timeouts.idle);
             assert_eq!(watched.rested(Bytes::from_static(b"GET /1 HT")), None);
             client.write_all(b"TP/1.1").await.unwrap();
             let mut head = [0; 15];

@@ -257,6 +257,9 @@ fn request(root: &Section<'_>) -> RequestLimits {
     if let Some(size) = bytes(&section, "max-head", 8 * 1024..=1024 * 1024) {
         limits.max_head = size;
     }
+    if let Some(size) = bytes(&section, "max-heads", 1024 * 1024..=u32::MAX) {
+        limits.max_heads = size;
+    }
     if let Some(size) = bytes(&section, "max-uri", 1024..=63 * 1024) {
         limits.max_uri = size;
     }

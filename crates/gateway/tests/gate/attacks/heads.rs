@@ -1,9 +1,11 @@
 //! Heads that name two hosts, or none, or are too large; fields that are meant for the gateway
 //! alone.
 
+use weir_gateway::Status;
+
 use crate::client::Client;
 use crate::recorder::Recorder;
-use crate::support::{front, gate, stands};
+use crate::support::{front, gate, stands, status, until};
 
 /// Request lines and fields, what they are answered with, and for which host they arrive.
 const HEADS: &[(&str, u16, Option<&str>)] = &[
@@ -152,4 +154,33 @@ fn what_is_no_head_at_all_is_counted() {
         status.malformed == 3
     });
     assert_eq!(backend.arrived().len(), 1);
+}
+
+/// Each may be as large as a head, for as long as a head may take.
+#[test]
+fn heads_that_are_not_whole_are_bounded_together() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "[request]\nmax-heads = \"1 MiB\"\n");
+    let begin = format!("GET /held HTTP/1.1\r\nHost: a\r\nX: {}", "x".repeat(4_000));
+    let begun = || Client::with(front(&gate), &begin);
+    let unfinished = |status: &Status| status.malformed_by["unfinished"];
+    let mut clients: Vec<Client> = (0..200).map(|_| begun()).collect();
+    // A head in one piece needs none of that room.
+    assert_eq!(Client::connect(front(&gate)).get("/").status, 200);
+    // 128 of them have filled it, with a buffer of 8 KiB each.
+    for client in &mut clients {
+        client.send("more\r\n");
+    }
+    stands(&gate, "those that grow are closed", |status| {
+        unfinished(status) >= 72
+    });
+    assert_eq!(Client::connect(front(&gate)).get("/").status, 200);
+    drop(clients);
+    until("they have left", || status(&gate).connections.open == 0);
+    let before = unfinished(&status(&gate));
+    let mut client = begun();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    client.send("\r\n\r\n");
+    assert_eq!(client.answer().status, 200, "their room is there again");
+    assert_eq!(unfinished(&status(&gate)), before);
 }

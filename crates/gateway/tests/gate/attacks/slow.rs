@@ -58,6 +58,9 @@ fn a_head_has_to_be_whole_in_time() {
     });
     assert!(closed, "the connection lives on its next field");
     assert!(backend.arrived().is_empty());
+    stands(&gate, "it is counted", |status| {
+        status.malformed_by["unfinished"] == 1
+    });
 }
 
 #[test]
