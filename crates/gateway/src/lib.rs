@@ -106,10 +106,10 @@ pub use gate_file::{Changed, FileError, GateFile, Keep, Lasting, Mistake, Reload
 pub use gateway::{Addresses, Gateway};
 pub use matching::{Matcher, Named};
 pub use settings::{
-    AbandonedWork, AdaptiveSettings, BackendAddress, BackendSettings, BackendTls, CertificateFiles,
-    ClassSettings, ClientAuth, CpuFrom, Forwarded, Health, KeySettings, KeyedBy, LimitSettings,
-    ListenAddress, LogSettings, OTHER_CLASS, ProxyVersion, RequestLimits, ScaleSettings, Settings,
-    Timeouts, TlsFiles, TrustedProxies, UNIX,
+    AbandonedWork, AdaptiveSettings, Algorithm, BackendAddress, BackendSettings, BackendTls,
+    CertificateFiles, ClassSettings, ClientAuth, CpuFrom, Forwarded, Health, KeySettings, KeyedBy,
+    LimitSettings, ListenAddress, LogSettings, OTHER_CLASS, ProxyVersion, RequestLimits,
+    ScaleSettings, Settings, Timeouts, TlsFiles, TrustedProxies, UNIX,
 };
 pub use status::{
     BackendStatus, ClassStatus, ClassTimes, ConnectionStatus, CpuStatus, KeyRefused, KeyStatus,

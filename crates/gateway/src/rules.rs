@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
-use weir_limit::{Adaptive, ClassRules, Concurrency, Goal, Promise, Rate, Rules};
+use weir_limit::{
+    Adaptive, Aimd, ClassRules, Concurrency, Goal, Gradient2, Promise, Rate, Rules, Vegas,
+};
 use weir_metric::{Metric, Requirement};
 
 use crate::error::GatewayError;
-use crate::settings::{AdaptiveSettings, ClassSettings, OTHER_CLASS, Settings};
+use crate::settings::{AdaptiveSettings, Algorithm, ClassSettings, OTHER_CLASS, Settings};
+
+/// The least limit of Vegas, which cannot be set.
+const VEGAS_MIN: f64 = 1.0;
 
 impl Settings {
     /// Says what of the settings cannot be held.
@@ -19,7 +24,7 @@ impl Settings {
 pub(crate) fn rules(settings: &Settings) -> Result<Rules, GatewayError> {
     let limit = &settings.limit;
     let concurrency = match (&limit.adaptive, limit.concurrency) {
-        (Some(wanted), _) => Some(Concurrency::Adaptive(adaptive(wanted)?)),
+        (Some(wanted), _) => Some(found(wanted)?),
         (None, concurrency) => concurrency.map(Concurrency::Fixed),
     };
     let mut classes = Vec::new();
@@ -64,6 +69,38 @@ fn promise(promise: &Requirement) -> Result<Promise, GatewayError> {
             "only a percentile can be promised, such as `p99 <= 50 ms`, not `{promise}`"
         ))),
     }
+}
+
+/// A limit that is found; bounds that are not said are the algorithm's own.
+fn found(wanted: &AdaptiveSettings) -> Result<Concurrency, GatewayError> {
+    let bounds = |min: f64, max: f64, start: f64| {
+        let max = wanted.max.unwrap_or(max).max(wanted.min.unwrap_or(0.0));
+        let min = wanted.min.unwrap_or(min).min(max);
+        (min, max, wanted.start.unwrap_or(start).clamp(min, max))
+    };
+    Ok(match wanted.algorithm {
+        Algorithm::Weir => Concurrency::Adaptive(adaptive(wanted)?),
+        Algorithm::Aimd => {
+            let own = Aimd::default();
+            let (min, max, start) = bounds(own.min, own.max, own.start);
+            Concurrency::Aimd(Aimd {
+                min,
+                max,
+                start,
+                ..own
+            })
+        }
+        Algorithm::Vegas => {
+            let own = Vegas::default();
+            let (_, max, start) = bounds(VEGAS_MIN, own.max, own.start);
+            Concurrency::Vegas(Vegas { max, start })
+        }
+        Algorithm::Gradient2 => {
+            let own = Gradient2::default();
+            let (min, max, start) = bounds(own.min, own.max, own.start);
+            Concurrency::Gradient2(Gradient2 { min, max, start })
+        }
+    })
 }
 
 fn adaptive(wanted: &AdaptiveSettings) -> Result<Adaptive, GatewayError> {

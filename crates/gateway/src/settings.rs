@@ -157,6 +157,8 @@ impl Default for LimitSettings {
 /// A limit that the gateway finds by itself.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AdaptiveSettings {
+    /// How it is found.
+    pub algorithm: Algorithm,
     /// What has to hold, such as `cpu <= 80 %`; `None`: the best throughput.
     pub goal: Option<Requirement>,
     /// The limit never goes below.
@@ -171,6 +173,20 @@ pub struct AdaptiveSettings {
     /// Where the backends' CPU is read; `None`: of the processes of this machine that listen on
     /// their ports.
     pub cpu_from: Option<CpuFrom>,
+}
+
+/// How a limit is found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Weir's own, which alone has goals.
+    #[default]
+    Weir,
+    /// Additive increase, multiplicative decrease.
+    Aimd,
+    /// TCP Vegas.
+    Vegas,
+    /// The ratio of long-term to present response time.
+    Gradient2,
 }
 
 /// Where the backends' CPU is read.

@@ -8,7 +8,7 @@ use weir_userfile::{Section, cannot};
 
 use super::cpu_from::cpu_from;
 use super::quantity::{concurrency, rate, time};
-use crate::settings::{AbandonedWork, AdaptiveSettings, LimitSettings};
+use crate::settings::{AbandonedWork, AdaptiveSettings, Algorithm, LimitSettings};
 
 const QUEUE_MAX: u32 = 1_000_000;
 /// The largest limit that is found where nothing else is said, as `weir_limit::Adaptive` has it.
@@ -74,6 +74,7 @@ fn is_auto(section: &Section<'_>) -> bool {
 
 fn adaptive(limit: &Section<'_>) -> Option<AdaptiveSettings> {
     let section = limit.section("adaptive", "[limit.adaptive]")?;
+    let algorithm = algorithm(&section).unwrap_or_default();
     let goal = goal(&section);
     let min = concurrency(&section, "min");
     let max = concurrency(&section, "max");
@@ -94,6 +95,7 @@ fn adaptive(limit: &Section<'_>) -> Option<AdaptiveSettings> {
         .and_then(|place| cpu_from(&place));
     section.finish();
     Some(AdaptiveSettings {
+        algorithm,
         goal,
         min,
         max,
@@ -101,6 +103,35 @@ fn adaptive(limit: &Section<'_>) -> Option<AdaptiveSettings> {
         step,
         cpu_from,
     })
+}
+
+/// How the limit is found; what another algorithm than Weir's does not know may not be said.
+fn algorithm(section: &Section<'_>) -> Option<Algorithm> {
+    let text = section.text("algorithm")?;
+    let (algorithm, unknown): (_, &[&str]) = match text.get_ref().as_str() {
+        "weir" => return Some(Algorithm::Weir),
+        "aimd" => (Algorithm::Aimd, &["goal", "step", "cpu-from"]),
+        "gradient" | "gradient2" => (Algorithm::Gradient2, &["goal", "step", "cpu-from"]),
+        "vegas" => (Algorithm::Vegas, &["min", "goal", "step", "cpu-from"]),
+        other => {
+            section.problems().add_with_help(
+                text.span(),
+                format!("`{other}` is no algorithm that is known"),
+                "write `algorithm = \"weir\"`, `\"gradient2\"`, `\"vegas\"` or `\"aimd\"`",
+            );
+            return None;
+        }
+    };
+    for key in unknown {
+        if let Some(value) = section.table().get(*key) {
+            section.problems().add_with_help(
+                value.span(),
+                format!("`{}` has no `{key}`", text.get_ref()),
+                format!("leave `{key}` out, or write `algorithm = \"weir\"`"),
+            );
+        }
+    }
+    Some(algorithm)
 }
 
 /// Where the limit begins.

@@ -7,6 +7,9 @@ use http::Method;
 use proptest::prelude::*;
 
 use super::*;
+use weir_limit::{Aimd, Concurrency, Gradient2, Vegas};
+
+use crate::rules::rules;
 use crate::settings::{AdaptiveSettings, CpuFrom, Forwarded, KeySettings, KeyedBy, OTHER_CLASS};
 
 const WHOLE: &str = r#"
@@ -127,6 +130,43 @@ fn places_to_read_the_cpu() {
             (Some(from), None),
             "{place}"
         );
+    }
+    for (limit, expected) in [
+        (
+            "algorithm = \"aimd\", max = 10",
+            Concurrency::Aimd(Aimd {
+                start: 10.0,
+                min: 10.0,
+                max: 10.0,
+                ..Aimd::default()
+            }),
+        ),
+        (
+            "algorithm = \"vegas\", start = 5",
+            Concurrency::Vegas(Vegas {
+                start: 5.0,
+                ..Vegas::default()
+            }),
+        ),
+        (
+            "algorithm = \"gradient2\", min = 2",
+            Concurrency::Gradient2(Gradient2 {
+                min: 2.0,
+                ..Gradient2::default()
+            }),
+        ),
+        (
+            "algorithm = \"gradient\", min = 900",
+            Concurrency::Gradient2(Gradient2 {
+                start: 900.0,
+                min: 900.0,
+                max: 900.0,
+            }),
+        ),
+    ] {
+        let text = format!("{LEAST}limit.adaptive = {{ {limit} }}\n");
+        let rules = rules(&Settings::parse(&text).unwrap()).unwrap();
+        assert_eq!(rules.concurrency, Some(expected), "{limit}");
     }
     let auto = Settings::parse(&format!("{LEAST}limit.concurrency = \"auto\"\n")).unwrap();
     assert_eq!(auto.limit.adaptive, Some(AdaptiveSettings::default()));
@@ -426,6 +466,21 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     ("limit.adaptive.min = 5000", "1000", "`max`"),
     ("limit.adaptive.step = \"0 %\"", "share", "5 %"),
+    (
+        "limit.adaptive.algorithm = \"pid\"",
+        "no algorithm",
+        "gradient2",
+    ),
+    (
+        "limit.adaptive = { algorithm = \"aimd\", goal = \"cpu <= 80 %\" }",
+        "`aimd` has no `goal`",
+        "leave `goal` out",
+    ),
+    (
+        "limit.adaptive = { algorithm = \"vegas\", min = 3 }",
+        "`vegas` has no `min`",
+        "leave `min` out",
+    ),
     (
         "limit.adaptive = { min = 5, start = 2 }",
         "`start` is 2",

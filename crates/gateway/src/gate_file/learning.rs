@@ -7,7 +7,7 @@ use std::ops::Range;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 use weir_userfile::Problem;
 
-use crate::settings::Settings;
+use crate::settings::{Algorithm, Settings};
 use crate::status::LearntStatus;
 
 /// The largest change of the limit at a time where the file does not say.
@@ -103,6 +103,12 @@ pub(super) fn prepare(settings: &mut Settings, limit: Range<usize>) -> Option<Pr
             "write [limit.adaptive] with `goal`, `min` and `max` in the place of `concurrency`",
         );
     };
+    if adaptive.algorithm != Algorithm::Weir {
+        return refused(
+            "only Weir's own limit says what it has learnt",
+            "leave `algorithm` out of [limit.adaptive]",
+        );
+    }
     if adaptive.min.is_none() || adaptive.max.is_none() {
         return refused(
             "learning needs `min` and `max` in [limit.adaptive]",
