@@ -6,7 +6,7 @@ use weir_limit::Goal;
 
 use super::CAPACITY_PER_S;
 use super::contestant::Contestant;
-use super::played::{add_arrivals, server, window, work};
+use super::played::{add_arrivals, server, steps, window, work};
 use super::steps::step_at;
 use crate::engine::Simulation;
 
@@ -28,7 +28,26 @@ pub(super) fn classes(contestant: Contestant, seed: u64) -> Vec<f64> {
     ]
 }
 
-pub(super) fn cpu(contestant: Contestant, seed: u64) -> Vec<f64> {
+/// Requests that users wait for, with a promise, beside as many that fetch ahead, of which twelve
+/// times as many come: what Netflix did to its playback service (its technology blog, 2024).
+pub(super) fn ahead(contestant: Contestant, seed: u64) -> Vec<f64> {
+    const EACH_PER_S: f64 = 50.0;
+    let mut network = server(contestant.rules_for_promise(Duration::from_millis(250)));
+    add_arrivals(&mut network, 0, vec![(0.0, EACH_PER_S)], work(0.01));
+    let ahead = steps(&[(0.0, EACH_PER_S), (10.0, 12.0 * EACH_PER_S)]);
+    add_arrivals(&mut network, 1, ahead, work(0.01));
+    let mut simulation = Simulation::new(&network, seed);
+    let totals = window(&mut simulation, 10.0, 70.0);
+    let users = &totals.classes[0];
+    let good = users.responses_us.count_between(0, 1_000_000);
+    vec![
+        100.0 * good as f64 / users.fresh.max(1) as f64,
+        100.0 * totals.good_per_s() / CAPACITY_PER_S,
+    ]
+}
+
+/// A goal for the CPUs, at so many times the capacity.
+pub(super) fn cpu(contestant: Contestant, seed: u64, times: f64) -> Vec<f64> {
     const GOAL: f64 = 0.8;
     let mut network = server(contestant.rules_for(Goal {
         cpu: Some(GOAL),
@@ -37,7 +56,7 @@ pub(super) fn cpu(contestant: Contestant, seed: u64) -> Vec<f64> {
     add_arrivals(
         &mut network,
         0,
-        vec![(0.0, 2.0 * CAPACITY_PER_S)],
+        vec![(0.0, times * CAPACITY_PER_S)],
         work(0.01),
     );
     let mut simulation = Simulation::new(&network, seed);

@@ -2,10 +2,10 @@
 
 use super::bad_times::{peak, peak_cpu, peak_p99, quiet, restart, seldom};
 use super::contestant::Contestant;
-use super::goals::{classes, cpu, p99};
+use super::goals::{ahead, classes, cpu, p99};
 use super::lasting::{drift, single};
 use super::outages::{half, pauses, slices, spells, stops};
-use super::steps::{blind, cold, late, mix, pool, sixteen, step, storm};
+use super::steps::{blind, cold, late, mix, pool, sixteen, spike, step, storm};
 
 /// A situation, and what is asked in it.
 pub struct Scenario {
@@ -81,6 +81,16 @@ const WITHOUT_HALF: &[Asked] = &[
     at_least("goodput of offered from 2 s after its return", "%", 97.0),
 ];
 const FEW_REFUSED: &[Asked] = &[at_most("refused", "%", 0.3)];
+const CPU_HELD: &[Asked] = &[
+    Asked {
+        what: "mean",
+        unit: "%",
+        bound: Bound::Between(78.0, 82.0),
+    },
+    at_least("least 5 s", "%", 75.0),
+    at_most("most 5 s", "%", 85.0),
+    at_least("goodput of 80 % of capacity", "%", 98.0),
+];
 
 /// All of them.
 pub const SCENARIOS: &[Scenario] = &[
@@ -95,6 +105,15 @@ pub const SCENARIOS: &[Scenario] = &[
         about: "from half of the capacity to five times of it, 40 s",
         asked: &[GOODPUT, at_most("p99", "ms", 250.0)],
         play: |contestant, seed| step(contestant, seed, 5.0),
+    },
+    Scenario {
+        name: "spike",
+        about: "from half of the capacity to 1.4 times of it, the first 2 s",
+        asked: &[
+            at_least("goodput of capacity", "%", 95.0),
+            at_most("p99", "ms", 300.0),
+        ],
+        play: spike,
     },
     Scenario {
         name: "mix",
@@ -145,17 +164,29 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "cpu",
         about: "twice the capacity, CPUs to be held at 80 %, 30 s after the first 10 s",
+        asked: CPU_HELD,
+        play: |contestant, seed| cpu(contestant, seed, 2.0),
+    },
+    Scenario {
+        name: "cpu-5x",
+        about: "the same at five times the capacity",
+        asked: CPU_HELD,
+        play: |contestant, seed| cpu(contestant, seed, 5.0),
+    },
+    Scenario {
+        name: "cpu-10x",
+        about: "the same at ten times the capacity",
+        asked: CPU_HELD,
+        play: |contestant, seed| cpu(contestant, seed, 10.0),
+    },
+    Scenario {
+        name: "ahead",
+        about: "50/s that users wait for, with a promise, beside 50/s that fetch ahead, which become twelve times as many",
         asked: &[
-            Asked {
-                what: "mean",
-                unit: "%",
-                bound: Bound::Between(78.0, 82.0),
-            },
-            at_least("least 5 s", "%", 75.0),
-            at_most("most 5 s", "%", 85.0),
-            at_least("goodput of 80 % of capacity", "%", 98.0),
+            at_least("users' requests answered within 1 s", "%", 99.4),
+            at_least("goodput of capacity", "%", 97.0),
         ],
-        play: cpu,
+        play: ahead,
     },
     Scenario {
         name: "p99",

@@ -18,6 +18,14 @@ pub(super) fn step_at(mut network: Network, seed: u64, times: f64, way: Vec<Step
     overload(&network, seed, 10.0, 50.0)
 }
 
+/// The first moments of a step to 1.4 times the capacity.
+pub(super) fn spike(contestant: Contestant, seed: u64) -> Vec<f64> {
+    let mut network = server(contestant.rules());
+    let rates = steps(&[(0.0, 0.5 * CAPACITY_PER_S), (10.0, 1.4 * CAPACITY_PER_S)]);
+    add_arrivals(&mut network, 0, rates, work(0.01));
+    overload(&network, seed, 10.0, 12.0)
+}
+
 /// Goodput of the capacity in percent, and p99.
 fn overload(network: &Network, seed: u64, from_s: f64, to_s: f64) -> Vec<f64> {
     let mut simulation = Simulation::new(network, seed);
