@@ -22,6 +22,7 @@ use tokio_rustls::rustls::ProtocolVersion;
 
 use crate::alone::Alone;
 use crate::body::ResponseBody;
+use crate::certificate::Certificate;
 use crate::client::ClientAddress;
 use crate::flow::Flow;
 use crate::forwarded::Client;
@@ -160,6 +161,10 @@ async fn serve_securely(stream: Socket, mut client: Client, shared: Arc<Shared>,
         ProtocolVersion::TLSv1_2 => "TLSv1.2",
         _ => "TLS",
     });
+    if tls.asks_for_certificates() {
+        let shown = session.peer_certificates().and_then(|chain| chain.first());
+        client.certificate = Certificate::shown(shown.map(AsRef::as_ref));
+    }
     let answers = Answers::new(shared, client, thread);
     if is_http2 {
         speak_http2(stream, answers).await;

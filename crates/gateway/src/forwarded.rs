@@ -6,7 +6,9 @@ use std::net::IpAddr;
 use bytes::Bytes;
 use http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue};
 
+use crate::certificate::Certificate;
 use crate::client::{ClientAddress, Named};
+use crate::hop::reads_as;
 use crate::settings::Forwarded;
 
 const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -33,6 +35,7 @@ pub(crate) struct Client {
     pub(crate) is_secure: bool,
     /// The version of TLS that it speaks to this gateway.
     pub(crate) tls: Option<&'static str>,
+    pub(crate) certificate: Certificate,
     address_text: HeaderValue,
     /// `for=…;proto=…`, to which the host is added.
     begin: String,
@@ -46,6 +49,7 @@ impl Client {
             address,
             is_secure,
             tls: None,
+            certificate: Certificate::default(),
             address_text: ip.map_or(UNKNOWN, |ip| text(&ip.to_string())),
             begin: format!("for={};proto={proto}", node(ip)),
         }
@@ -138,16 +142,6 @@ fn is_claim(name: &str) -> bool {
     let begins = name.get(..CLAIMS_BEGIN.len());
     begins.is_some_and(|begin| reads_as(begin, CLAIMS_BEGIN))
         || CLAIMS.iter().any(|claim| reads_as(name, claim))
-}
-
-/// Whether servers that hand fields to scripts as variables cannot tell two names apart: there `_`
-/// is `-`.
-fn reads_as(name: &str, known: &str) -> bool {
-    let bytes = name.bytes().zip(known.bytes());
-    name.len() == known.len()
-        && bytes
-            .into_iter()
-            .all(|(a, b)| a == b || (a == b'_' && b == b'-'))
 }
 
 /// An address as `Forwarded` has it (RFC 7239, 6).

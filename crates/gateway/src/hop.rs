@@ -1,4 +1,5 @@
-//! Fields that are meant for one connection only, and end here (RFC 9110, 7.6.1).
+//! Fields that are meant for one connection only, and end here (RFC 9110, 7.6.1); and which names
+//! a server may not tell apart.
 
 use http::header::{
     CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
@@ -93,6 +94,16 @@ pub(crate) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
         one.starts_with(b"h2") || one.starts_with(b"http")
     });
     (!is_http2).then(|| protocol.clone())
+}
+
+/// Whether servers that hand fields to scripts as variables cannot tell two names apart: there `_`
+/// is `-`.
+pub(crate) fn reads_as(name: &str, known: &str) -> bool {
+    let bytes = name.bytes().zip(known.bytes());
+    name.len() == known.len()
+        && bytes
+            .into_iter()
+            .all(|(a, b)| a == b || (a == b'_' && b == b'-'))
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ mod alone;
 mod backend;
 mod backend_tls;
 mod body;
+mod certificate;
 mod client;
 mod connection;
 mod control;

@@ -126,3 +126,51 @@ fn adaptive(wanted: &AdaptiveSettings) -> Result<Adaptive, GatewayError> {
         step: wanted.step,
     })
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_that_are_not_said_are_those_of_the_algorithm() {
+        let least = "listen = \"127.0.0.1:0\"\nbackends = [\"http://127.0.0.1:1\"]\n";
+        for (limit, expected) in [
+            (
+                "algorithm = \"aimd\", max = 10",
+                Concurrency::Aimd(Aimd {
+                    start: 10.0,
+                    min: 10.0,
+                    max: 10.0,
+                    ..Aimd::default()
+                }),
+            ),
+            (
+                "algorithm = \"vegas\", start = 5",
+                Concurrency::Vegas(Vegas {
+                    start: 5.0,
+                    ..Vegas::default()
+                }),
+            ),
+            (
+                "algorithm = \"gradient2\", min = 2",
+                Concurrency::Gradient2(Gradient2 {
+                    min: 2.0,
+                    ..Gradient2::default()
+                }),
+            ),
+            (
+                "algorithm = \"gradient\", min = 900",
+                Concurrency::Gradient2(Gradient2 {
+                    start: 900.0,
+                    min: 900.0,
+                    max: 900.0,
+                }),
+            ),
+        ] {
+            let text = format!("{least}limit.adaptive = {{ {limit} }}\n");
+            let rules = rules(&Settings::parse(&text).unwrap()).unwrap();
+            assert_eq!(rules.concurrency, Some(expected), "{limit}");
+        }
+    }
+}

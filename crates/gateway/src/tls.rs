@@ -58,6 +58,11 @@ impl Tls {
         Ok(())
     }
 
+    /// Whether clients are asked who they are.
+    pub(crate) fn asks_for_certificates(&self) -> bool {
+        self.files.client_ca.is_some()
+    }
+
     /// Reads the files again if they have been written since.
     pub(crate) fn reload_if_written(&self) {
         let is_as_known = {

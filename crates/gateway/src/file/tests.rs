@@ -7,9 +7,6 @@ use http::Method;
 use proptest::prelude::*;
 
 use super::*;
-use weir_limit::{Aimd, Concurrency, Gradient2, Vegas};
-
-use crate::rules::rules;
 use crate::settings::{AdaptiveSettings, CpuFrom, Forwarded, KeySettings, KeyedBy, OTHER_CLASS};
 
 const WHOLE: &str = r#"
@@ -130,43 +127,6 @@ fn places_to_read_the_cpu() {
             (Some(from), None),
             "{place}"
         );
-    }
-    for (limit, expected) in [
-        (
-            "algorithm = \"aimd\", max = 10",
-            Concurrency::Aimd(Aimd {
-                start: 10.0,
-                min: 10.0,
-                max: 10.0,
-                ..Aimd::default()
-            }),
-        ),
-        (
-            "algorithm = \"vegas\", start = 5",
-            Concurrency::Vegas(Vegas {
-                start: 5.0,
-                ..Vegas::default()
-            }),
-        ),
-        (
-            "algorithm = \"gradient2\", min = 2",
-            Concurrency::Gradient2(Gradient2 {
-                min: 2.0,
-                ..Gradient2::default()
-            }),
-        ),
-        (
-            "algorithm = \"gradient\", min = 900",
-            Concurrency::Gradient2(Gradient2 {
-                start: 900.0,
-                min: 900.0,
-                max: 900.0,
-            }),
-        ),
-    ] {
-        let text = format!("{LEAST}limit.adaptive = {{ {limit} }}\n");
-        let rules = rules(&Settings::parse(&text).unwrap()).unwrap();
-        assert_eq!(rules.concurrency, Some(expected), "{limit}");
     }
     let auto = Settings::parse(&format!("{LEAST}limit.concurrency = \"auto\"\n")).unwrap();
     assert_eq!(auto.limit.adaptive, Some(AdaptiveSettings::default()));

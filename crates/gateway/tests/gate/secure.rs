@@ -175,7 +175,7 @@ fn clients_may_have_to_show_who_they_are() {
         let clients = format!("client-ca = \"{}\"\n{how}[timeouts]", signer.display());
         let gate = gate(&backend, &rest.replace("[timeouts]", &clients));
         let mut stream = connect(front(&gate), showing(own, ONE.0, &["http/1.1"]));
-        let request = b"GET / HTTP/1.1\r\nHost: gate.example\r\nConnection: close\r\n\r\n";
+        let request = b"GET / HTTP/1.1\r\nHost: gate.example\r\nClient-Cert: :claim:\r\nConnection: close\r\n\r\n";
         let mut answer = String::new();
         let asked = stream.write_all(request);
         asked
@@ -189,7 +189,16 @@ fn clients_may_have_to_show_who_they_are() {
     assert!(asks(optional, Some(CLIENT)));
     assert!(asks(optional, None));
     assert!(!asks(optional, Some(TWO)));
-    assert_eq!(backend.arrived().len(), 3);
+    let arrived = backend.arrived();
+    let told = arrived.iter().map(|request| request.fields("client-cert"));
+    // The PEM file has the base64 of RFC 9440 in lines, between its marks.
+    let own: String = CLIENT
+        .0
+        .lines()
+        .filter(|line| !line.starts_with('-'))
+        .collect();
+    let own = format!(":{own}:");
+    assert_eq!(told.collect::<Vec<_>>(), [vec![&own], vec![&own], vec![]]);
 }
 
 #[test]
