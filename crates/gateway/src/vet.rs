@@ -130,7 +130,7 @@ fn check_expectation(headers: &HeaderMap) -> Result<(), Unfit> {
 }
 
 /// The host that the request is for: that of its target, else that of its one `Host` field (RFC
-/// 9112, 3.2).
+/// 9112, 3.2). In HTTP/2 both name one (RFC 9113, 8.3.1).
 fn host(request: &Parts) -> Result<Option<HeaderValue>, Unfit> {
     let mut fields = request.headers.get_all(HOST).iter();
     let field = fields.next();
@@ -144,6 +144,12 @@ fn host(request: &Parts) -> Result<Option<HeaderValue>, Unfit> {
         let host = HeaderValue::from_str(authority.as_str())
             .map_err(|_| unfit(BAD, Malformed::Host, "the target names no host"))?;
         check_host(&host)?;
+        let is_another =
+            |field: &HeaderValue| !field.as_bytes().eq_ignore_ascii_case(host.as_bytes());
+        if request.version == Version::HTTP_2 && field.is_some_and(is_another) {
+            let says = "`host` and `:authority` name one host";
+            return Err(unfit(BAD, Malformed::Host, says));
+        }
         return Ok(Some(host));
     }
     match field {

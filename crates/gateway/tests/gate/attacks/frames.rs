@@ -4,18 +4,18 @@ use crate::client::Client;
 use crate::recorder::Recorder;
 use crate::support::{front, gate, stands, status};
 
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const GOAWAY: u8 = 7;
+pub(super) const HEADERS: u8 = 1;
+pub(super) const RST_STREAM: u8 = 3;
+pub(super) const GOAWAY: u8 = 7;
 const CONTINUATION: u8 = 9;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
+pub(super) const END_STREAM: u8 = 1;
+pub(super) const END_HEADERS: u8 = 4;
 /// The error code of a peer that asks for too much (RFC 9113, 7).
 const ENHANCE_YOUR_CALM: u32 = 11;
 /// `GET http://a/` in HPACK (RFC 7541): from the static table, but for the authority.
 const GET: &[u8] = &[0x82, 0x84, 0x86, 0x01, 1, b'a'];
 
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut frame = (payload.len() as u32).to_be_bytes()[1..].to_vec();
     frame.extend([kind, flags]);
     frame.extend(stream.to_be_bytes());
@@ -24,17 +24,17 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 /// The preface with which every client begins, and its settings.
-fn preface() -> Vec<u8> {
+pub(super) fn preface() -> Vec<u8> {
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     bytes.extend(frame(4, 0, 0, &[]));
     bytes
 }
 
 /// A frame: kind, stream, payload.
-type Frame = (u8, u32, Vec<u8>);
+pub(super) type Frame = (u8, u32, Vec<u8>);
 
 /// The next frame; `None` when the connection ends.
-fn next(client: &mut Client) -> Option<Frame> {
+pub(super) fn next(client: &mut Client) -> Option<Frame> {
     let head = client.bytes(9)?;
     let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
     let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);

@@ -7,7 +7,7 @@ use crate::support::{front, gate, status};
 
 /// What becomes of the connection after the attack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Then {
+pub(super) enum Then {
     /// It is closed: nobody knows where the next request begins.
     Closed,
     /// It goes on with the next request.
@@ -17,7 +17,7 @@ use Then::{Closed, Open};
 
 /// Bytes, the answers that they get in order, what of them reaches the server (target and body),
 /// and what comes then.
-type Attack = (
+pub(super) type Attack = (
     &'static str,
     &'static [u16],
     &'static [(&'static str, &'static str)],
@@ -25,7 +25,7 @@ type Attack = (
 );
 
 /// Behind the first request of each attack that leaves room for one stands a second, hidden one.
-const ATTACKS: &[Attack] = &[
+pub(super) const ATTACKS: &[Attack] = &[
     // Both lengths: the chunks count, and the connection ends (RFC 9112, 6.1).
     (
         "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /hidden HTTP/1.1\r\nHost: a\r\n\r\n",
