@@ -2,6 +2,8 @@
 (() => {
   "use strict";
   const KEPT = 300;
+  // Response times are those of the answers of so many seconds.
+  const LATE_S = 10;
   const root = document.documentElement;
   const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
   const at = (id) => document.getElementById(id);
@@ -34,6 +36,46 @@
     };
   };
 
+  // Counts of all classes together, or of one: [[bound in seconds or null, count], …].
+  const added = (lists) => lists.reduce((sum, list) => (sum ? sum.map(([bound, count], index) => [bound, count + list[index][1]]) : list), null);
+  const bucketsOf = (reading, name) => (name ? reading.buckets.get(name) : added([...reading.buckets.values()]));
+  // The response time that this share keeps, in milliseconds, as Prometheus' histogram_quantile has
+  // it: evenly spread within a bucket. Beyond the last bound nothing is known but that.
+  const quantile = (buckets, share) => {
+    const total = buckets.reduce((sum, [, count]) => sum + count, 0);
+    if (total <= 0) return null;
+    let [below, from] = [0, 0];
+    for (const [bound, count] of buckets) {
+      if (bound === null) return from * 1000;
+      if (count > 0 && below + count >= share * total) {
+        return (from + (bound - from) * ((share * total - below) / count)) * 1000;
+      }
+      below += count;
+      from = bound;
+    }
+    return null;
+  };
+  // Of the answers between two readings.
+  const late = (before, after, name) => {
+    const [from, to] = [before && bucketsOf(before, name), bucketsOf(after, name)];
+    if (!from || !to || to.length !== from.length || after.uptime <= before.uptime) return { p50: null, p99: null };
+    const buckets = to.map(([bound, count], index) => [bound, Math.max(0, count - from[index][1])]);
+    return { p50: quantile(buckets, 0.5), p99: quantile(buckets, 0.99) };
+  };
+  // Answers a second by the first digit of their status.
+  const KINDS = ["2xx", "3xx", "4xx", "5xx"];
+  const answered = (before, after, name) => {
+    const seconds = before ? after.uptime - before.uptime : 0;
+    const count = (reading, kind) => {
+      const classes = name ? [reading.codes.get(name) ?? {}] : [...reading.codes.values()];
+      return classes.flatMap(Object.entries).filter(([code]) => code[0] === kind[0]).reduce((sum, [, times]) => sum + times, 0);
+    };
+    return KINDS.map((kind) => {
+      const more = seconds > 0 ? count(after, kind) - count(before, kind) : -1;
+      return more < 0 ? null : more / seconds;
+    });
+  };
+
   const axes = () => {
     const common = {
       stroke: colour("soft"),
@@ -46,7 +88,7 @@
     return [{ ...common, ...across }, { ...common, size: 58, values: (_, marks) => marks.map(number) }];
   };
   // Colour and dash together tell series apart, so that neither is needed alone.
-  const DASHES = [[], [7, 4], [2, 3]];
+  const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
   const chart = (id, labels) => {
     const host = at(id);
     const series = labels.map((label, index) => ({
@@ -72,6 +114,8 @@
   const charts = {
     rates: chart("chart-rates", ["offered", "admitted", "refused"]),
     places: chart("chart-places", ["in flight", "waiting", "limit"]),
+    times: chart("chart-times", ["p50", "p99"]),
+    codes: chart("chart-codes", KINDS),
     wait: chart("chart-wait", ["wait"]),
     cpu: chart("chart-cpu", ["busy", "goal"]),
   };
@@ -87,9 +131,17 @@
     });
     charts.rates.setData([times, ...["offered", "admitted", "refused"].map((key) => flows.map((flow) => flow[key]))]);
     charts.places.setData([times, standing((s) => s.in_flight), standing((s) => s.queued), standing((s) => s.limit)]);
+    const lates = readings.map((reading) => reading.late.get(name) ?? {});
+    charts.times.setData([times, ...["p50", "p99"].map((key) => lates.map((late) => late[key] ?? null))]);
+    const codes = readings.map((reading, index) => answered(readings[index - 1], reading, name));
+    charts.codes.setData([times, ...KINDS.map((_, kind) => codes.map((answers) => answers[kind]))]);
     charts.wait.setData([times, flows.map((flow) => flow.wait)]);
     const cpu = (pick) => readings.map(({ cpu }) => (cpu && pick(cpu) !== undefined ? pick(cpu) * 100 : null));
     charts.cpu.setData([times, cpu((c) => c.busy), cpu((c) => c.goal)]);
+    // Where nobody points at a chart, its legend has the values of now.
+    for (const plot of Object.values(charts)) {
+      if (!(plot.cursor.left >= 0)) plot.setLegend({ idx: times.length - 1 });
+    }
   };
 
   const row = (body, cells) => {
@@ -113,8 +165,10 @@
     classes.replaceChildren();
     const line = (name, key, standing) => {
       const flow = between(before, now, key);
+      const times = now.late.get(key) ?? {};
       row(classes, [name, number(flow.offered), number(flow.admitted), number(flow.refused), number(standing.in_flight),
-        number(standing.limit), number(standing.queued), number(flow.wait), number(refusedTotal(standing)), whys(standing)]);
+        number(standing.limit), number(standing.queued), number(flow.wait), number(times.p50), number(times.p99),
+        number(refusedTotal(standing)), whys(standing)]);
     };
     line("all", "", status.all);
     for (const { name, standing } of status.classes) line(name, name, standing);
@@ -169,13 +223,20 @@
       if (response.status === 401) at("ask-token").hidden = false;
       if (!response.ok) throw new Error(`the gateway answers ${response.status}`);
       const status = await response.json();
-      readings.push({
+      const reading = {
         at: Date.now() / 1000,
         uptime: status.uptime_s,
         all: status.all,
         cpu: status.cpu,
         classes: new Map(status.classes.map(({ name, standing }) => [name, standing])),
-      });
+        buckets: new Map(status.classes.filter(({ times }) => times).map(({ name, times }) => [name, times.response.buckets])),
+        codes: new Map(status.classes.map(({ name, codes }) => [name, codes])),
+      };
+      // The oldest of the last seconds; before that, buckets are of no use any more.
+      const earlier = readings.slice(-LATE_S);
+      reading.late = new Map(["", ...reading.classes.keys()].map((name) => [name, late(earlier[0], reading, name)]));
+      readings.push(reading);
+      if (readings.length > LATE_S) readings.at(-LATE_S - 1).buckets = new Map();
       if (readings.length > KEPT) readings.shift();
       headline(status);
       tables(status);

@@ -7,4 +7,5 @@ mod charts;
 mod chromium;
 #[path = "../common/mod.rs"]
 mod common;
+mod gate;
 mod policy;
