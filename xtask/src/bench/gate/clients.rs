@@ -163,11 +163,11 @@ impl Client {
         }
     }
 
-    /// Asks over the connection that is kept; a gateway may have closed it, and is asked again over
-    /// a new one.
+    /// Asks over the connection that is kept, unless the gateway has closed it. It may be closing
+    /// it just now, and is asked again over a new one.
     fn ask(self, path: &str, connection: &mut Option<TcpStream>) -> Come {
         let mut is_second = false;
-        if let Some(mut kept) = connection.take() {
+        if let Some(mut kept) = connection.take().filter(is_open) {
             match exchange(&mut kept, path) {
                 Ok(come) => {
                     if !come.is_cut && !come.closes {
@@ -196,6 +196,17 @@ impl Client {
         }
         Come { is_second, ..come }
     }
+}
+
+/// Whether the other side has not ended it; nothing is there to be read between two requests.
+fn is_open(kept: &TcpStream) -> bool {
+    let look = || {
+        kept.set_nonblocking(true)?;
+        let seen = kept.peek(&mut [0]);
+        kept.set_nonblocking(false)?;
+        seen
+    };
+    look().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }
 
 fn is_late(error: &io::Error) -> bool {

@@ -79,11 +79,14 @@ fn wrong(soaked: &Soaked) -> Vec<String> {
         }
     };
     let (sent, answers) = (soaked.sent, &soaked.answers);
-    let lost = answers
-        .iter()
-        .filter(|one| one.status == 0 || one.is_second);
-    let lost = lost.count();
+    let count = |is: fn(&&Answer) -> bool| answers.iter().filter(is).count();
+    let lost = count(|one| one.status == 0);
     require(lost == 0, format!("{lost} requests without an answer"));
+    let closed = count(|one| one.is_second);
+    require(
+        closed == 0,
+        format!("{closed} requests met a connection that was being closed"),
+    );
     require(
         answers.len() == sent,
         format!("{} answers to {sent} requests", answers.len()),
