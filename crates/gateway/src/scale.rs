@@ -1,22 +1,18 @@
 //! How many backends the present load wants: shown, counted, and told to a program that starts and
 //! stops them.
 
-mod steady;
-mod wanted;
-
-use std::collections::VecDeque;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use weir_scale::{Second, Seconds, Steady, WantedServers};
+
 use crate::error::GatewayError;
 use crate::gatehouse::Shared;
 use crate::live::Live;
 use crate::settings::ScaleSettings;
-use steady::Steady;
-use wanted::{Second, WINDOW, Wanted, wanted};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -35,9 +31,7 @@ pub(crate) struct ScaleSeen {
 /// How many backends are wanted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Found {
-    pub(crate) wanted: u32,
-    pub(crate) low: u32,
-    pub(crate) high: u32,
+    pub(crate) wanted: WantedServers,
     pub(crate) demand_s: f64,
     pub(crate) offered_per_s: f64,
 }
@@ -73,7 +67,7 @@ impl ScaleWatch {
         let mut scaling = Scaling {
             shared: Arc::clone(shared),
             tell: Box::new(tell),
-            seconds: VecDeque::new(),
+            seconds: Seconds::default(),
             before: None,
             steady: None,
             running: None,
@@ -89,7 +83,7 @@ impl ScaleWatch {
 struct Scaling {
     shared: Arc<Shared>,
     tell: Box<dyn Fn(&str) + Send>,
-    seconds: VecDeque<Second>,
+    seconds: Seconds,
     /// Sums as they were a second ago, and when.
     before: Option<(Instant, Second)>,
     steady: Option<Steady>,
@@ -111,19 +105,24 @@ impl Scaling {
         let up = live.backends.iter().filter(|one| !one.is_down()).count() as u32;
         let found = self.count().and_then(|cpus| {
             let cpus = settings.cpus.unwrap_or(cpus / f64::from(up.max(1)));
-            wanted(self.seconds.make_contiguous(), cpus, settings.goal)
+            self.seconds.wanted(cpus, settings.goal)
         });
-        let found = found.map(|found| whole(&found, settings));
+        let bounds = settings.bounds();
+        let whole = found.as_ref().ok().map(|found| found.in_whole(&bounds));
         let steady = self
             .steady
             .get_or_insert_with(|| Steady::new(up.max(settings.min)));
-        let counts = found.ok().map(|found| (found.wanted, found.high));
         let now = self.shared.begun.elapsed();
-        let asks = steady.at(now, counts, settings);
+        let asks = steady.at(now, whole, &bounds);
         let asked = steady.asked();
         if let Some(count) = asks {
             self.ask(count, &settings.command);
         }
+        let found = found.map(|found| Found {
+            wanted: found.in_whole(&bounds),
+            demand_s: found.demand_s,
+            offered_per_s: found.offered_per_s,
+        });
         ScaleSeen { found, asked }
     }
 
@@ -145,15 +144,12 @@ impl Scaling {
                 // Nobody has counted for a while.
                 self.seconds.clear();
             } else {
-                self.seconds.push_back(Second {
+                self.seconds.push(Second {
                     offered: (now.offered - before.offered) / length,
                     ended: (now.ended - before.ended) / length,
                     busy_s: (now.busy_s - before.busy_s) / length,
                 });
             }
-        }
-        while self.seconds.len() > WINDOW {
-            self.seconds.pop_front();
         }
         Ok(cpus)
     }
@@ -184,21 +180,5 @@ impl Scaling {
                 self.steady = None;
             }
         }
-    }
-}
-
-/// In whole backends.
-fn whole(found: &Wanted, settings: &ScaleSettings) -> Found {
-    // What a sum has of rounding is no backend.
-    let count = |backends: f64| {
-        let count = (backends - 1e-9).ceil().max(0.0) as u32;
-        count.clamp(settings.min, settings.max)
-    };
-    Found {
-        wanted: count(found.backends),
-        low: count(found.low),
-        high: count(found.high),
-        demand_s: found.demand_s,
-        offered_per_s: found.offered_per_s,
     }
 }

@@ -50,7 +50,7 @@ pub use file::{NETWORK_SCHEMA, NetworkFile};
 pub use network::{
     AbandonedWork, Balancer, Breakdowns, CLASSES_MAX, Center, CenterKind, Class, CpuReader,
     Crowding, GROUPS_MAX, Gate, Gateway, Group, Happening, Jitter, LIMITS_MAX, Network, Planned,
-    Retry, SERVERS_MAX, Scaling, Source, Spacing, Step, Timeout, WhenFull,
+    Retry, SERVERS_MAX, Scaling, ScalingBy, Source, Spacing, Step, Timeout, WhenFull,
 };
 pub use profile::Profile;
 pub use replicate::{Plan, Replication, Unwatched, Watcher, replicate, seed_of};

@@ -180,26 +180,55 @@ pub enum Balancer {
 /// More servers when a station of theirs is busy, fewer when it is not.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scaling {
-    /// The center of the group whose utilization counts.
+    /// The center of the group whose busy time counts.
     pub station: usize,
-    /// More servers above this mean utilization.
-    pub above: f64,
-    /// So many more.
-    pub add: u32,
-    /// One server less below this; `None`: never.
-    pub below: Option<f64>,
     /// Fewest servers.
     pub min: u32,
     /// Most servers.
     pub max: u32,
-    /// Seconds over which utilization is averaged, and between two looks at it.
-    pub period_s: f64,
-    /// Age of a figure when it is looked at.
-    pub delay_s: f64,
     /// From the decision to the first request of a new server.
     pub start_up_s: f64,
-    /// After a decision, none for so long.
-    pub cool_down_s: f64,
+    /// Who decides.
+    pub by: ScalingBy,
+}
+
+/// By what another number of servers is decided on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ScalingBy {
+    /// Thresholds of the utilization, as most clouds offer them.
+    Utilization {
+        /// More servers above this mean utilization.
+        above: f64,
+        /// So many more.
+        add: u32,
+        /// One server less below this; `None`: never.
+        below: Option<f64>,
+        /// Seconds over which utilization is averaged, and between two looks at it.
+        period_s: f64,
+        /// Age of a figure when it is looked at.
+        delay_s: f64,
+        /// After a decision, none for so long.
+        cool_down_s: f64,
+    },
+    /// What the load wants, as Weir's gateway reckons it.
+    Load {
+        /// The share of the station that is to be busy.
+        goal: f64,
+        /// Seconds for which more have to be wanted.
+        up_after_s: f64,
+        /// Seconds for which fewer have to be wanted.
+        down_after_s: f64,
+    },
+}
+
+impl Scaling {
+    /// Seconds from one look to the next.
+    pub(crate) fn period_s(&self) -> f64 {
+        match self.by {
+            ScalingBy::Utilization { period_s, .. } => period_s,
+            ScalingBy::Load { .. } => 1.0,
+        }
+    }
 }
 
 /// Requests that go the same way.

@@ -268,6 +268,7 @@ mod tests {
             "[limit]\nconcurrency = 4\n",
             "[limit]\nconcurrency = \"auto\"\n",
             "[limit.adaptive]\nmin = 2\n",
+            "[limit.adaptive]\nalgorithm = \"aimd\"\nmin = 2\nmax = 90\n",
         ] {
             assert!(prepared(rest).1.is_some(), "{rest}");
         }

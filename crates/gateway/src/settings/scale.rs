@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use weir_scale::Bounds;
+
 use super::CpuFrom;
 
 /// How many backends there are to be, and who is told.
@@ -26,6 +28,16 @@ pub struct ScaleSettings {
 }
 
 impl ScaleSettings {
+    /// Between which numbers of backends it is, and how long another one has to be wanted.
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds {
+            min: self.min,
+            max: self.max,
+            up_after: self.up_after,
+            down_after: self.down_after,
+        }
+    }
+
     /// For this share, with every default.
     pub fn new(goal: f64) -> Self {
         Self {

@@ -36,9 +36,9 @@ impl ScaleStatus {
     pub(super) fn of(seen: &ScaleSeen) -> Self {
         let found = seen.found.ok();
         Self {
-            wanted: found.map(|found| found.wanted),
-            low: found.map(|found| found.low),
-            high: found.map(|found| found.high),
+            wanted: found.map(|found| found.wanted.wanted),
+            low: found.map(|found| found.wanted.low),
+            high: found.map(|found| found.wanted.high),
             demand_ms: found.map(|found| found.demand_s * 1e3),
             offered_per_s: found.map(|found| found.offered_per_s),
             unknown: seen.found.err().map(str::to_owned),

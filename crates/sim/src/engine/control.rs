@@ -47,7 +47,7 @@ impl Simulation<'_> {
         for (group, of) in network.groups.iter().enumerate() {
             if let Some(scaling) = of.scaling {
                 let control = self.control_of(Control::ScaleRead(group));
-                self.at(scaling.period_s, control);
+                self.at(scaling.period_s(), control);
             }
         }
         self.schedule_readings();
@@ -86,12 +86,12 @@ impl Simulation<'_> {
             }
             Control::ScaleRead(group) => {
                 if let Some(scaling) = &network.groups[group].scaling {
-                    self.read_utilization(group, scaling);
+                    self.look(group, scaling);
                 }
             }
             Control::ScaleAct(group) => {
                 if let Some(scaling) = &network.groups[group].scaling {
-                    self.scale(group, scaling);
+                    self.act(group, scaling);
                 }
             }
             Control::ReadCpu(gateway) => self.read_cpu(gateway),

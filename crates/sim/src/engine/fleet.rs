@@ -1,14 +1,18 @@
 //! Servers of one kind behind a balancer: which one gets a request, and how they come and go.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use rand::RngExt as _;
+
+use weir_scale::{Bounds, Second, Seconds, Steady};
 
 use super::Simulation;
 use super::center::Kind;
 use super::client::Failure;
 use super::control::Control;
-use crate::network::{Balancer, Group, Scaling};
+use super::gateway::GatewayState;
+use crate::network::{Balancer, Group, Scaling, ScalingBy};
 use crate::totals::GroupTotals;
 
 /// What one server of a group does.
@@ -48,6 +52,21 @@ pub(crate) struct GroupState {
     /// reading.
     last_busy: Vec<f64>,
     last_at: f64,
+    /// Requests that have come and gone since the begin.
+    entered: u64,
+    ended: u64,
+    following: Following,
+}
+
+/// What is known of the load that the number of servers follows.
+#[derive(Debug, Default)]
+struct Following {
+    seconds: Seconds,
+    steady: Option<Steady>,
+    /// Counts at the last look, and how many servers were up.
+    offered: u64,
+    ended: u64,
+    up: usize,
 }
 
 impl GroupState {
@@ -68,7 +87,19 @@ impl GroupState {
             readings: VecDeque::new(),
             last_busy: vec![0.0; max],
             last_at: 0.0,
+            entered: 0,
+            ended: 0,
+            following: Following {
+                up: group.servers as usize,
+                ..Following::default()
+            },
         }
+    }
+
+    /// Servers that are there or about to be.
+    fn servers(&self) -> u32 {
+        let active = |life: &&Life| matches!(life, Life::Up | Life::Starting);
+        self.lives.iter().filter(active).count() as u32
     }
 
     /// Servers that get requests.
@@ -133,6 +164,7 @@ impl Simulation<'_> {
     /// Sends a request to one server of a group; says whether there is one.
     pub(super) fn enter(&mut self, id: u32, group: usize) -> bool {
         let state = &mut self.groups[group];
+        state.entered += 1;
         if state.up.is_empty() {
             return false;
         }
@@ -155,6 +187,7 @@ impl Simulation<'_> {
         let server = usize::from(entity.server[group]);
         let state = &mut self.groups[group];
         state.inside[server] -= 1;
+        state.ended += 1;
         if state.lives[server] == Life::Draining && state.inside[server] == 0 {
             self.set_life(group, server, Life::Off);
         }
@@ -235,8 +268,64 @@ impl Simulation<'_> {
         self.set_life(group, server, Life::Up);
     }
 
+    /// Starts servers that are off.
+    fn start_servers(&mut self, group: usize, count: u32, start_up_s: f64) {
+        let now = self.now;
+        let state = &mut self.groups[group];
+        state.advance(now);
+        state.scaled += 1;
+        let off = state.lives.iter().enumerate();
+        let off = off.filter(|(_, life)| **life == Life::Off);
+        let chosen: Vec<usize> = off.map(|(server, _)| server).take(count as usize).collect();
+        for server in chosen {
+            self.schedule_server(group, server, now + start_up_s);
+        }
+    }
+
+    /// The last server gets no new requests, and is off when it is empty.
+    fn stop_server(&mut self, group: usize) {
+        let state = &mut self.groups[group];
+        let Some(server) = state.up.last().copied().map(usize::from) else {
+            return;
+        };
+        state.scaled += 1;
+        let life = if state.inside[server] == 0 {
+            Life::Off
+        } else {
+            Life::Draining
+        };
+        self.set_life(group, server, life);
+    }
+
+    /// Looks whether another number of servers is wanted, and sees to the next look.
+    pub(super) fn look(&mut self, group: usize, scaling: &Scaling) {
+        match scaling.by {
+            ScalingBy::Utilization { delay_s, .. } => {
+                self.read_utilization(group, scaling, delay_s);
+            }
+            ScalingBy::Load { .. } => self.follow_load(group, scaling),
+        }
+        let control = self.control_of(Control::ScaleRead(group));
+        self.at(self.now + scaling.period_s(), control);
+    }
+
     /// Reads the utilization; the reading arrives later.
-    pub(super) fn read_utilization(&mut self, group: usize, scaling: &Scaling) {
+    fn read_utilization(&mut self, group: usize, scaling: &Scaling, delay_s: f64) {
+        let (busy, capacity) = self.busy_since(group, scaling, |life| life == Life::Up);
+        if capacity > 0.0 {
+            self.groups[group].readings.push_back(busy / capacity);
+            let control = self.control_of(Control::ScaleAct(group));
+            self.at(self.now + delay_s, control);
+        }
+    }
+
+    /// Seconds in which the stations of servers were busy since the last look, and could have been.
+    fn busy_since(
+        &mut self,
+        group: usize,
+        scaling: &Scaling,
+        counts: impl Fn(Life) -> bool,
+    ) -> (f64, f64) {
         let first = self.copies[scaling.station].first;
         let now = self.now;
         let state = &mut self.groups[group];
@@ -246,23 +335,27 @@ impl Simulation<'_> {
             let center = &mut self.centers[first as usize + server];
             center.advance(now);
             let before = std::mem::replace(&mut state.last_busy[server], center.meter.busy_s);
-            if state.lives[server] == Life::Up {
+            if counts(state.lives[server]) {
                 busy += center.meter.busy_s - before;
                 capacity += f64::from(center.capacity) * elapsed;
             }
         }
         state.last_at = now;
-        if capacity > 0.0 {
-            state.readings.push_back(busy / capacity);
-            let control = self.control_of(Control::ScaleAct(group));
-            self.at(now + scaling.delay_s, control);
-        }
-        let control = self.control_of(Control::ScaleRead(group));
-        self.at(now + scaling.period_s, control);
+        (busy, capacity)
     }
 
     /// Acts on the oldest reading.
-    pub(super) fn scale(&mut self, group: usize, scaling: &Scaling) {
+    pub(super) fn act(&mut self, group: usize, scaling: &Scaling) {
+        let ScalingBy::Utilization {
+            above,
+            add,
+            below,
+            cool_down_s,
+            ..
+        } = scaling.by
+        else {
+            return;
+        };
         let now = self.now;
         let state = &mut self.groups[group];
         let Some(utilization) = state.readings.pop_front() else {
@@ -271,28 +364,68 @@ impl Simulation<'_> {
         if now < state.quiet_until {
             return;
         }
-        let active = |life: &&Life| matches!(life, Life::Up | Life::Starting);
-        let servers = state.lives.iter().filter(active).count() as u32;
-        if utilization > scaling.above && servers < scaling.max {
-            state.advance(now);
-            state.quiet_until = now + scaling.cool_down_s;
-            state.scaled += 1;
-            let off = state.lives.iter().enumerate();
-            let off = off.filter(|(_, life)| **life == Life::Off);
-            let count = scaling.add.min(scaling.max - servers) as usize;
-            let chosen: Vec<usize> = off.map(|(server, _)| server).take(count).collect();
-            for server in chosen {
-                self.schedule_server(group, server, now + scaling.start_up_s);
-            }
-        } else if scaling.below.is_some_and(|below| utilization < below)
+        let servers = state.servers();
+        if utilization > above && servers < scaling.max {
+            state.quiet_until = now + cool_down_s;
+            let count = add.min(scaling.max - servers);
+            self.start_servers(group, count, scaling.start_up_s);
+        } else if below.is_some_and(|below| utilization < below)
             && state.up.len() as u32 > scaling.min
         {
-            state.quiet_until = now + scaling.cool_down_s;
-            state.scaled += 1;
-            let server = usize::from(*state.up.last().expect("more than the fewest are up"));
-            let empty = state.inside[server] == 0;
-            let life = if empty { Life::Off } else { Life::Draining };
-            self.set_life(group, server, life);
+            state.quiet_until = now + cool_down_s;
+            self.stop_server(group);
+        }
+    }
+
+    /// Counts the second that is over, and asks for as many servers as the load wants.
+    fn follow_load(&mut self, group: usize, scaling: &Scaling) {
+        let ScalingBy::Load {
+            goal,
+            up_after_s,
+            down_after_s,
+        } = scaling.by
+        else {
+            return;
+        };
+        let (busy_s, _) = self.busy_since(group, scaling, |_| true);
+        // Whom a gateway rejects wants to be answered, too.
+        let offered = if self.gateways.is_empty() {
+            self.groups[group].entered
+        } else {
+            self.gateways.iter().map(GatewayState::arrived).sum()
+        };
+        let cpus = f64::from(self.centers[self.copies[scaling.station].first as usize].capacity);
+        let bounds = Bounds {
+            min: scaling.min,
+            max: scaling.max,
+            up_after: Duration::from_secs_f64(up_after_s),
+            down_after: Duration::from_secs_f64(down_after_s),
+        };
+        let now = Duration::from_secs_f64(self.now);
+        let state = &mut self.groups[group];
+        let servers = state.servers();
+        let following = &mut state.following;
+        let second = Second {
+            offered: (offered - following.offered) as f64,
+            ended: (state.ended - following.ended) as f64,
+            busy_s,
+        };
+        (following.offered, following.ended) = (offered, state.ended);
+        if std::mem::replace(&mut following.up, state.up.len()) == state.up.len() {
+            following.seconds.push(second);
+        } else {
+            // As in the gateway, which reads the CPU of other processes then.
+            following.seconds.clear();
+        }
+        let wanted = following.seconds.wanted(cpus, goal).ok();
+        let wanted = wanted.map(|wanted| wanted.in_whole(&bounds));
+        let steady = following.steady.get_or_insert_with(|| Steady::new(servers));
+        match steady.at(now, wanted, &bounds) {
+            Some(count) if count > servers => {
+                self.start_servers(group, count - servers, scaling.start_up_s);
+            }
+            Some(count) => (count..servers).for_each(|_| self.stop_server(group)),
+            None => {}
         }
     }
 }

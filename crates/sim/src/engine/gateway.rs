@@ -49,6 +49,13 @@ impl GatewayState {
     }
 }
 
+impl GatewayState {
+    /// Requests that have come, rejected or not.
+    pub(super) fn arrived(&self) -> u64 {
+        self.admission.seen().counts.arrived
+    }
+}
+
 /// The time of the simulation as a gateway's.
 fn moment(time_s: f64) -> Moment {
     Moment((time_s * 1e9).round() as u64)

@@ -5,10 +5,14 @@ use weir_userfile::{Section, hint};
 use super::quantity::{distribution, positive_seconds, rate, seconds, share};
 use super::{Spans, named};
 use crate::network::{
-    Balancer, Breakdowns, Center, CenterKind, Gate, Group, Network, SERVERS_MAX, Scaling, WhenFull,
+    Balancer, Breakdowns, Center, CenterKind, Gate, Group, Network, SERVERS_MAX, Scaling,
+    ScalingBy, WhenFull,
 };
 
 const PERIOD_S: f64 = 60.0;
+/// As the gateway has them.
+const UP_AFTER_S: f64 = 15.0;
+const DOWN_AFTER_S: f64 = 300.0;
 /// Most servers of a station and most permits of a limit.
 const CAPACITY_MAX: u32 = 1_000_000_000;
 
@@ -208,11 +212,7 @@ fn balancer(section: &Section<'_>) -> Balancer {
 }
 
 fn scaling(section: &Section<'_>, network: &Network, group: usize) -> Option<Scaling> {
-    for (key, example) in [
-        ("station", "station = \"cpu\""),
-        ("above", "above = \"70 %\""),
-        ("max", "max = 10"),
-    ] {
+    for (key, example) in [("station", "station = \"cpu\""), ("max", "max = 10")] {
         if section.table().get(key).is_none() {
             section.missing(key, example);
         }
@@ -235,13 +235,7 @@ fn scaling(section: &Section<'_>, network: &Network, group: usize) -> Option<Sca
         }
         station
     });
-    let above = share(section, "above");
-    let below = share(section, "below");
-    let whole = |key: &'static str, or: u32| {
-        let value = section.whole(key, 1..=SERVERS_MAX);
-        value.map_or(or, toml::Spanned::into_inner)
-    };
-    let (add, min, max) = (whole("add", 1), whole("min", 1), whole("max", of.servers));
+    let (min, max) = (whole(section, "min", 1), whole(section, "max", of.servers));
     if max < of.servers {
         section.problems().add(
             section.span(),
@@ -251,6 +245,53 @@ fn scaling(section: &Section<'_>, network: &Network, group: usize) -> Option<Sca
             ),
         );
     }
+    let start_up_s = seconds(section, "start-up").unwrap_or(0.0);
+    let by = if section.table().get("goal").is_some() {
+        by_load(section)
+    } else {
+        by_utilization(section)
+    };
+    Some(Scaling {
+        station: station?,
+        min,
+        max,
+        start_up_s,
+        by: by?,
+    })
+}
+
+fn whole(section: &Section<'_>, key: &'static str, or: u32) -> u32 {
+    let value = section.whole(key, 1..=SERVERS_MAX);
+    value.map_or(or, toml::Spanned::into_inner)
+}
+
+/// With `goal`: as many as the load wants.
+fn by_load(section: &Section<'_>) -> Option<ScalingBy> {
+    for key in ["above", "below", "add", "period", "delay", "cool-down"] {
+        if let Some(value) = section.table().get(key) {
+            section.problems().add_with_help(
+                value.span(),
+                format!("`goal` asks for as many servers as the load wants, and has no `{key}`"),
+                format!("leave `{key}` out, or write `above` in the place of `goal`"),
+            );
+        }
+    }
+    section.know(&["above", "below", "add", "period", "delay", "cool-down"]);
+    let [up_after_s, down_after_s] = [("up-after", UP_AFTER_S), ("down-after", DOWN_AFTER_S)]
+        .map(|(key, or)| seconds(section, key).unwrap_or(or));
+    Some(ScalingBy::Load {
+        goal: share(section, "goal")?,
+        up_after_s,
+        down_after_s,
+    })
+}
+
+fn by_utilization(section: &Section<'_>) -> Option<ScalingBy> {
+    if section.table().get("above").is_none() {
+        section.missing("above", "above = \"70 %\"` or `goal = \"70 %\"");
+    }
+    let above = share(section, "above");
+    let below = share(section, "below");
     if let (Some(above), Some(below)) = (above, below)
         && below >= above
     {
@@ -260,18 +301,14 @@ fn scaling(section: &Section<'_>, network: &Network, group: usize) -> Option<Sca
         );
     }
     let period_s = positive_seconds(section, "period").unwrap_or(PERIOD_S);
-    let [delay_s, start_up_s, cool_down_s] = ["delay", "start-up", "cool-down"]
-        .map(|key: &'static str| seconds(section, key).unwrap_or(0.0));
-    Some(Scaling {
-        station: station?,
+    let [delay_s, cool_down_s] =
+        ["delay", "cool-down"].map(|key: &'static str| seconds(section, key).unwrap_or(0.0));
+    Some(ScalingBy::Utilization {
         above: above?,
-        add,
+        add: whole(section, "add", 1),
         below,
-        min,
-        max,
         period_s,
         delay_s,
-        start_up_s,
         cool_down_s,
     })
 }

@@ -3,8 +3,8 @@
 
 use weir_sim::{
     AbandonedWork, Balancer, Center, CenterKind, Class, Distribution, Group, Happening, Jitter,
-    Network, Plan, Planned, Profile, Replication, Retry, Scaling, Simulation, Source, Spacing,
-    Step, Timeout, Totals, Unwatched, replicate,
+    Network, Plan, Planned, Profile, Replication, Retry, Scaling, ScalingBy, Simulation, Source,
+    Spacing, Step, Timeout, Totals, Unwatched, replicate,
 };
 
 use crate::played::{close, played};
@@ -127,15 +127,17 @@ fn servers_follow_their_load() {
     let mut network = fleet(1, Balancer::LeastConnections, source);
     network.groups[0].scaling = Some(Scaling {
         station: 0,
-        above: 0.8,
-        add: 1,
-        below: Some(0.3),
         min: 1,
         max: 5,
-        period_s: 60.0,
-        delay_s: 10.0,
         start_up_s: 30.0,
-        cool_down_s: 60.0,
+        by: ScalingBy::Utilization {
+            above: 0.8,
+            add: 1,
+            below: Some(0.3),
+            period_s: 60.0,
+            delay_s: 10.0,
+            cool_down_s: 60.0,
+        },
     });
     let mut simulation = Simulation::new(&network, 2);
     simulation.watch_seconds();
@@ -149,6 +151,50 @@ fn servers_follow_their_load() {
     assert!(servers[399] >= 2);
     assert_eq!(servers[899], 1, "gone again");
     assert!(simulation.totals().groups[0].paid_s > simulation.totals().groups[0].up_s);
+}
+
+/// A rise as above, and a goal of 70 % instead of thresholds: what came in the last ten seconds
+/// tells at once how many servers it wants, and they are asked for together.
+#[test]
+fn servers_follow_what_the_load_wants() {
+    let profile = vec![
+        (0.0, 50.0),
+        (100.0, 50.0),
+        (100.0, 400.0),
+        (400.0, 400.0),
+        (400.0, 20.0),
+    ];
+    let source = Source::Arrivals {
+        rate: Profile::new(profile).unwrap(),
+        spacing: Spacing::Poisson,
+    };
+    let mut network = fleet(1, Balancer::LeastConnections, source);
+    network.groups[0].scaling = Some(Scaling {
+        station: 0,
+        min: 1,
+        max: 10,
+        start_up_s: 30.0,
+        by: ScalingBy::Load {
+            goal: 0.7,
+            up_after_s: 15.0,
+            down_after_s: 60.0,
+        },
+    });
+    let mut simulation = Simulation::new(&network, 2);
+    simulation.watch_seconds();
+    let mut servers = Vec::new();
+    for second in 1..=900 {
+        simulation.run_until(f64::from(second));
+        servers.push(simulation.take_second().unwrap().servers[0]);
+    }
+    // 400/s of 10 ms are four servers, and 5.7 of which 70 % are busy.
+    assert!(servers[..100].iter().all(|up| *up == 1), "{servers:?}");
+    let there = servers.iter().position(|up| *up > 1).unwrap();
+    assert!((145..165).contains(&there), "at {there} s");
+    assert!((5..=7).contains(&servers[there]), "{}", servers[there]);
+    let held = &servers[250..400];
+    assert!(held.iter().all(|up| (6..=7).contains(up)), "{held:?}");
+    assert_eq!(servers[899], 1, "gone again");
 }
 
 /// The published story of metastable failures: work that nobody waits for any more keeps the server
@@ -262,15 +308,17 @@ fn busy() -> Network {
             balancer: Balancer::TwoChoices,
             scaling: Some(Scaling {
                 station: 2,
-                above: 0.5,
-                add: 2,
-                below: Some(0.1),
                 min: 1,
                 max: 6,
-                period_s: 5.0,
-                delay_s: 2.0,
                 start_up_s: 7.0,
-                cool_down_s: 10.0,
+                by: ScalingBy::Utilization {
+                    above: 0.5,
+                    add: 2,
+                    below: Some(0.1),
+                    period_s: 5.0,
+                    delay_s: 2.0,
+                    cool_down_s: 10.0,
+                },
             }),
         }],
         classes: vec![

@@ -1,7 +1,9 @@
 //! Network files: what is read, and what is said of mistakes.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use weir_sim::{Balancer, CenterKind, NetworkFile, Plan, Source, Step, Unwatched, replicate};
+use weir_sim::{
+    Balancer, CenterKind, NetworkFile, Plan, ScalingBy, Source, Step, Unwatched, replicate,
+};
 
 /// A file with these lines behind its schema.
 fn parse(lines: &str) -> Result<NetworkFile, Vec<(String, String)>> {
@@ -237,6 +239,38 @@ fn values_that_mean_nothing() {
         "[station.cpu]\n[class.page]\nrate = '-3/s'\nroute = [{ use = 'cpu', time = '1 ms' }]",
         "'-3/s'",
         "cannot be negative",
+    );
+}
+
+/// Thresholds, or what the load wants: not both.
+#[test]
+fn scaling_has_one_way() {
+    let scaling = |keys: &str| {
+        format!(
+            "[group.web]\nservers = 1\n[group.web.station.cpu]\n[group.web.scale-out]\nstation = 'cpu'\nmax = 3\n{keys}\n\
+             [class.page]\nrate = '20/s'\nroute = [{{ enter = 'web' }}, {{ use = 'web.cpu', time = '20 ms' }}, {{ leave = 'web' }}]\n"
+        )
+    };
+    let of = |keys: &str| parse(&scaling(keys)).unwrap().network.groups[0].scaling;
+    let ScalingBy::Load {
+        goal,
+        up_after_s,
+        down_after_s,
+    } = of("goal = '70 %'\nup-after = '5 s'").unwrap().by
+    else {
+        panic!("a goal is about the load");
+    };
+    assert!((goal - 0.7).abs() < 1e-9, "{goal}");
+    assert_eq!((up_after_s, down_after_s), (5.0, 300.0));
+    assert!(matches!(
+        of("above = '70 %'").unwrap().by,
+        ScalingBy::Utilization { add: 1, .. }
+    ));
+    refused(&scaling(""), "", "`above` is missing");
+    refused(
+        &scaling("goal = '70 %'\nadd = 2"),
+        "2",
+        "`goal` asks for as many servers as the load wants, and has no `add`",
     );
 }
 

@@ -4,10 +4,11 @@ use std::fs;
 
 use crate::support::{Place, assert_valid, repository_file};
 
-const NETWORKS: [&str; 5] = [
+const NETWORKS: [&str; 6] = [
     "one-server",
     "shared-database",
     "scale-out",
+    "scale-by-goal",
     "retry-storm",
     "node-loss",
 ];

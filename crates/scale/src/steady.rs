@@ -1,12 +1,12 @@
-//! When another number of backends is asked for: not at every change of what is wanted.
+//! When another number of servers is asked for: not at every change of what is wanted.
 
 use std::time::Duration;
 
-use crate::settings::ScaleSettings;
+use crate::{Bounds, WantedServers};
 
 /// What was asked for, and for how long something else has been wanted.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Steady {
+pub struct Steady {
     asked: u32,
     above_since: Option<Duration>,
     below_since: Option<Duration>,
@@ -14,7 +14,7 @@ pub(super) struct Steady {
 
 impl Steady {
     /// So many are there.
-    pub(super) fn new(there: u32) -> Self {
+    pub fn new(there: u32) -> Self {
         Self {
             asked: there,
             above_since: None,
@@ -23,23 +23,23 @@ impl Steady {
     }
 
     /// How many were asked for last.
-    pub(super) fn asked(&self) -> u32 {
+    pub fn asked(&self) -> u32 {
         self.asked
     }
 
-    /// At this moment so many are wanted, and with all doubt no more than the second; `None`:
-    /// nobody can tell. Gives how many to ask for, if that has changed. More are asked for when
-    /// more have been wanted for as long as `up_after`, and fewer when even the second has been
-    /// less for as long as `down_after`.
-    pub(super) fn at(
+    /// At this moment so many are wanted; `None`: nobody can tell. Gives how many to ask for, if
+    /// that has changed. More are asked for when more have been wanted for as long as `up_after`,
+    /// and fewer when even the upper bound of what is wanted has been less for as long as
+    /// `down_after`.
+    pub fn at(
         &mut self,
         now: Duration,
-        wanted: Option<(u32, u32)>,
-        settings: &ScaleSettings,
+        wanted: Option<WantedServers>,
+        bounds: &Bounds,
     ) -> Option<u32> {
-        let (wanted, high) = wanted.map_or((self.asked, self.asked), |(wanted, high)| {
-            let within = |count: u32| count.clamp(settings.min, settings.max);
-            (within(wanted), within(high))
+        let (wanted, high) = wanted.map_or((self.asked, self.asked), |servers| {
+            let within = |count: u32| count.clamp(bounds.min, bounds.max);
+            (within(servers.wanted), within(servers.high))
         });
         let since = |since: &mut Option<Duration>, is_so: bool| {
             *since = is_so.then(|| since.unwrap_or(now));
@@ -47,9 +47,9 @@ impl Steady {
         };
         let above = since(&mut self.above_since, wanted > self.asked);
         let below = since(&mut self.below_since, high < self.asked);
-        let asks = if above.is_some_and(|long| long >= settings.up_after) {
+        let asks = if above.is_some_and(|long| long >= bounds.up_after) {
             wanted
-        } else if below.is_some_and(|long| long >= settings.down_after) {
+        } else if below.is_some_and(|long| long >= bounds.down_after) {
             high
         } else {
             return None;
@@ -63,14 +63,12 @@ impl Steady {
 mod tests {
     use super::*;
 
-    fn settings() -> ScaleSettings {
-        ScaleSettings {
-            max: 4,
-            up_after: Duration::from_secs(3),
-            down_after: Duration::from_secs(5),
-            ..ScaleSettings::new(0.7)
-        }
-    }
+    const BOUNDS: Bounds = Bounds {
+        min: 1,
+        max: 4,
+        up_after: Duration::from_secs(3),
+        down_after: Duration::from_secs(5),
+    };
 
     /// What is asked for when each second wants this.
     fn asked(there: u32, wanted: &[Option<(u32, u32)>]) -> Vec<(usize, u32)> {
@@ -79,7 +77,12 @@ mod tests {
         seconds
             .filter_map(|(second, wanted)| {
                 let now = Duration::from_secs(second as u64);
-                Some((second, steady.at(now, *wanted, &settings())?))
+                let wanted = wanted.map(|(wanted, high)| WantedServers {
+                    wanted,
+                    low: 0,
+                    high,
+                });
+                Some((second, steady.at(now, wanted, &BOUNDS)?))
             })
             .collect()
     }

@@ -1,34 +1,93 @@
-//! How many backends a load wants: the utilization law, with the doubt about it.
+//! How many servers a load wants: the utilization law, with the doubt about it.
 //!
-//! A request costs D seconds of CPU: the CPU time that all backends have spent, over the requests
+//! A request costs D seconds of CPU: the CPU time that all servers have spent, over the requests
 //! that they have ended (Denning and Buzen 1978: U = X · D). At λ requests a second the work is λ
-//! · D CPUs, of which a backend is to have `goal` · `cpus`. D is a ratio of two sums; its interval
+//! · D CPUs, of which a server is to have `goal` · `cpus`. D is a ratio of two sums; its interval
 //! comes from the batches in which both were counted (Cochran 1977, 6.4). λ is counted over the
 //! last seconds, with the requests that were rejected, as they want to be answered too.
 
+use std::collections::VecDeque;
+
 use weir_stats::student_quantile;
+
+use crate::Bounds;
 
 /// What one second has shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Second {
+pub struct Second {
     /// Requests that came, rejected or not.
-    pub(super) offered: f64,
-    /// Requests that backends have ended.
-    pub(super) ended: f64,
-    /// CPU time that the backends have spent, in seconds.
-    pub(super) busy_s: f64,
+    pub offered: f64,
+    /// Requests that servers have ended.
+    pub ended: f64,
+    /// CPU time that the servers have spent, in seconds.
+    pub busy_s: f64,
 }
 
 /// What the load wants.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Wanted {
-    /// Backends, with fractions, and between which bounds that is with 95 %.
-    pub(super) backends: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub struct Wanted {
+    /// Servers, with fractions.
+    pub servers: f64,
+    /// Between this, with 95 %,
+    pub low: f64,
+    /// and this.
+    pub high: f64,
     /// CPU time of a request, in seconds.
-    pub(super) demand_s: f64,
-    pub(super) offered_per_s: f64,
+    pub demand_s: f64,
+    /// Requests that come, a second.
+    pub offered_per_s: f64,
+}
+
+/// As [`Wanted`], in whole servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WantedServers {
+    /// So many.
+    pub wanted: u32,
+    /// Between this, with 95 %,
+    pub low: u32,
+    /// and this.
+    pub high: u32,
+}
+
+impl Wanted {
+    /// In whole servers, within the bounds.
+    pub fn in_whole(&self, bounds: &Bounds) -> WantedServers {
+        // What a sum has of rounding is no server.
+        let count = |servers: f64| {
+            let count = (servers - 1e-9).ceil().max(0.0) as u32;
+            count.clamp(bounds.min, bounds.max)
+        };
+        WantedServers {
+            wanted: count(self.servers),
+            low: count(self.low),
+            high: count(self.high),
+        }
+    }
+}
+
+/// The last minute.
+#[derive(Debug, Clone, Default)]
+pub struct Seconds(VecDeque<Second>);
+
+impl Seconds {
+    /// One more; the oldest is forgotten.
+    pub fn push(&mut self, second: Second) {
+        self.0.push_back(second);
+        while self.0.len() > WINDOW {
+            self.0.pop_front();
+        }
+    }
+
+    /// What was before says nothing any more.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// What these seconds want of servers that have so many CPUs each, of which this share is to be
+    /// busy; else why nobody can tell.
+    pub fn wanted(&mut self, cpus: f64, goal: f64) -> Result<Wanted, &'static str> {
+        wanted(self.0.make_contiguous(), cpus, goal)
+    }
 }
 
 /// Of each 95 %, two-sided.
@@ -41,11 +100,10 @@ const PRESENT: usize = 10;
 const ENDED_MIN: f64 = 100.0;
 
 /// Seconds that are looked at.
-pub(super) const WINDOW: usize = 60;
+const WINDOW: usize = 60;
 
-/// What these seconds, the last one last, want of backends that have so many CPUs each, of which
-/// this share is to be busy; else why nobody can tell.
-pub(super) fn wanted(seconds: &[Second], cpus: f64, goal: f64) -> Result<Wanted, &'static str> {
+/// As [`Seconds::wanted`], the last second last.
+fn wanted(seconds: &[Second], cpus: f64, goal: f64) -> Result<Wanted, &'static str> {
     if seconds.len() < 2 * BATCHES {
         return Err("it has been watched for too short a time");
     }
@@ -55,7 +113,7 @@ pub(super) fn wanted(seconds: &[Second], cpus: f64, goal: f64) -> Result<Wanted,
         return Err("too few requests have ended to say what one costs");
     }
     if busy_s <= 0.0 {
-        return Err("the backends have spent no CPU time that could be seen");
+        return Err("the servers have spent no CPU time that could be seen");
     }
     let demand_s = busy_s / ended;
     let length = seconds.len() / BATCHES;
@@ -76,12 +134,12 @@ pub(super) fn wanted(seconds: &[Second], cpus: f64, goal: f64) -> Result<Wanted,
     } else {
         0.0
     };
-    let backends = offered_per_s * demand_s / (goal * cpus);
-    let doubt = backends * demand_error.hypot(offered_error);
+    let servers = offered_per_s * demand_s / (goal * cpus);
+    let doubt = servers * demand_error.hypot(offered_error);
     Ok(Wanted {
-        backends,
-        low: (backends - doubt).max(0.0),
-        high: backends + doubt,
+        servers,
+        low: (servers - doubt).max(0.0),
+        high: servers + doubt,
         demand_s,
         offered_per_s,
     })
@@ -112,10 +170,10 @@ mod tests {
     }
 
     #[test]
-    fn work_over_what_one_backend_is_to_do() {
-        // 100/s of 20 ms are 2 CPUs; with 2 CPUs each, half of them busy, that is 2 backends.
+    fn work_over_what_one_server_is_to_do() {
+        // 100/s of 20 ms are 2 CPUs; with 2 CPUs each, half of them busy, that is 2 servers.
         let found = wanted(&minute(100.0), 2.0, 0.5).unwrap();
-        assert!((found.backends - 2.0).abs() < 1e-9, "{found:?}");
+        assert!((found.servers - 2.0).abs() < 1e-9, "{found:?}");
         assert!((found.demand_s - 0.02).abs() < 1e-12);
         assert!(
             found.low < 2.0 && found.high > 2.0 && found.high < 2.4,
@@ -123,7 +181,7 @@ mod tests {
         );
         // What is rejected wants to be answered, too.
         let found = wanted(&minute(500.0), 2.0, 0.5).unwrap();
-        assert!((found.backends - 10.0).abs() < 1e-9, "{found:?}");
+        assert!((found.servers - 10.0).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
@@ -134,7 +192,7 @@ mod tests {
             busy_s: 0.5,
         }; WINDOW];
         let found = wanted(&steady, 1.0, 0.8).unwrap();
-        assert!((found.backends - 0.625).abs() < 1e-9, "{found:?}");
+        assert!((found.servers - 0.625).abs() < 1e-9, "{found:?}");
         assert!(found.high - found.low < 1e-9, "{found:?}");
     }
 
