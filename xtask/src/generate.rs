@@ -23,6 +23,7 @@ const GENERATE: &str = "WEIR_GENERATE";
 pub(crate) fn write(workspace: &Workspace) -> Result<(), TaskError> {
     let root = &workspace.root;
     run(generating_tests(root).env(GENERATE, "1"))?;
+    run(attacks_page(root).env(GENERATE, "1"))?;
     let path = root.join(CLI_PAGE);
     fs::write(&path, cli::page(&program(root)?)?).map_err(|source| TaskError::File {
         doing: "write",
@@ -51,6 +52,15 @@ fn generating_tests(root: &Path) -> std::process::Command {
     cargo(
         root,
         &["test", "--quiet", "--workspace", "--test", "generated"],
+    )
+}
+
+/// The test that has the tables of what attackers send; `cargo xtask test` compares the page.
+fn attacks_page(root: &Path) -> std::process::Command {
+    let test = "the_page_says_what_is_tested";
+    cargo(
+        root,
+        &["test", "--quiet", "--workspace", "--test", "gate", test],
     )
 }
 

@@ -66,9 +66,9 @@ impl Passing {
     }
 }
 
-/// The body of a client's request, on its way to a backend.
+/// The body of a client's request as it comes.
 #[derive(Debug)]
-pub(crate) struct RequestBody {
+struct Arriving {
     /// `None`: it has none.
     passing: Option<Passing>,
     /// Whether something of it has come since somebody looked; `None` for a request without a
@@ -81,50 +81,14 @@ pub(crate) struct RequestBody {
     pace: Pace,
     /// Since when the client is waited for.
     asked: Option<Instant>,
-    gathered: Gathered<BodyError>,
 }
 
-impl RequestBody {
-    /// Passes on what comes, as long as it comes in time and is not too slow.
-    pub(crate) fn new(
-        incoming: Incoming,
-        live: &Live,
-        activity: Arc<Activity>,
-        received: Option<Arc<AtomicU64>>,
-    ) -> Self {
-        let moved = (!incoming.is_end_stream()).then(Arc::default);
-        Self {
-            passing: Some(Passing::new(incoming, live.settings.timeouts.body)),
-            moved,
-            activity,
-            received,
-            pace: pace(live),
-            asked: None,
-            gathered: Gathered::default(),
-        }
-    }
+impl Body for Arriving {
+    type Data = Bytes;
+    type Error = BodyError;
 
-    /// No body, for another request of the same client's.
-    pub(crate) fn none(&self) -> Self {
-        Self {
-            passing: None,
-            moved: None,
-            activity: Arc::clone(&self.activity),
-            received: None,
-            pace: Pace::new(0, Duration::ZERO),
-            asked: None,
-            gathered: Gathered::default(),
-        }
-    }
-
-    /// Whether something of it has come since somebody looked.
-    pub(crate) fn moved(&self) -> Option<Arc<AtomicBool>> {
-        self.moved.clone()
-    }
-
-    /// The next frame as it comes.
-    fn poll_next(
-        &mut self,
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let Some(passing) = &mut self.passing else {
@@ -145,16 +109,74 @@ impl RequestBody {
         if let Some(moved) = &self.moved {
             moved.store(true, Ordering::Relaxed);
         }
-        if frame.is_none() || self.has_come() {
+        if frame.is_none() || self.is_end_stream() {
             self.activity.whole();
         }
         Poll::Ready(frame)
     }
 
-    /// Whether the last of it has come.
-    fn has_come(&self) -> bool {
+    fn is_end_stream(&self) -> bool {
         let passing = self.passing.as_ref();
         passing.is_none_or(|passing| passing.incoming.is_end_stream())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let passing = self.passing.as_ref();
+        passing.map_or_else(
+            || SizeHint::with_exact(0),
+            |passing| passing.incoming.size_hint(),
+        )
+    }
+}
+
+/// The body of a client's request, on its way to a backend.
+#[derive(Debug)]
+pub(crate) struct RequestBody {
+    arriving: Arriving,
+    gathered: Gathered<BodyError>,
+}
+
+impl RequestBody {
+    /// Passes on what comes, as long as it comes in time and is not too slow.
+    pub(crate) fn new(
+        incoming: Incoming,
+        live: &Live,
+        activity: Arc<Activity>,
+        received: Option<Arc<AtomicU64>>,
+    ) -> Self {
+        let moved = (!incoming.is_end_stream()).then(Arc::default);
+        Self::of(Arriving {
+            passing: Some(Passing::new(incoming, live.settings.timeouts.body)),
+            moved,
+            activity,
+            received,
+            pace: pace(live),
+            asked: None,
+        })
+    }
+
+    /// No body, for another request of the same client's.
+    pub(crate) fn none(&self) -> Self {
+        Self::of(Arriving {
+            passing: None,
+            moved: None,
+            activity: Arc::clone(&self.arriving.activity),
+            received: None,
+            pace: Pace::new(0, Duration::ZERO),
+            asked: None,
+        })
+    }
+
+    fn of(arriving: Arriving) -> Self {
+        Self {
+            arriving,
+            gathered: Gathered::default(),
+        }
+    }
+
+    /// Whether something of it has come since somebody looked.
+    pub(crate) fn moved(&self) -> Option<Arc<AtomicBool>> {
+        self.arriving.moved.clone()
     }
 }
 
@@ -166,27 +188,16 @@ impl Body for RequestBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let mut gathered = std::mem::take(&mut self.gathered);
-        let polled = gathered.poll(context, &mut *self, Self::poll_next, Self::has_come);
-        self.gathered = gathered;
-        polled
+        let Self { arriving, gathered } = &mut *self;
+        gathered.poll(context, arriving)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.gathered.is_empty() && self.has_come()
+        self.gathered.is_empty() && self.arriving.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        let held = self.gathered.held() as u64;
-        let Some(passing) = &self.passing else {
-            return SizeHint::with_exact(0);
-        };
-        let mut hint = passing.incoming.size_hint();
-        if let Some(upper) = hint.upper() {
-            hint.set_upper(upper + held);
-        }
-        hint.set_lower(hint.lower() + held);
-        hint
+        self.gathered.with_held(self.arriving.size_hint())
     }
 }
 

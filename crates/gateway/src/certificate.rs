@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::hop::reads_as;
+use crate::hop::{reads_as, remove_named};
 
 const CLIENT_CERT: HeaderName = HeaderName::from_static("client-cert");
 /// What nobody but a gateway that asks for certificates may say.
@@ -33,18 +33,13 @@ impl Certificate {
 
     /// Tells of it in the place of what the client says. A trusted proxy has met the client, and
     /// what it says stays.
-    pub(crate) fn tell(&self, headers: &mut HeaderMap, is_trusted: bool) {
-        if matches!(self, Self::NotAsked) || (is_trusted && headers.contains_key(CLIENT_CERT)) {
+    pub(crate) fn tell(&self, headers: &mut HeaderMap, is_trusted: impl FnOnce() -> bool) {
+        if matches!(self, Self::NotAsked) || (headers.contains_key(CLIENT_CERT) && is_trusted()) {
             return;
         }
-        let claims: Vec<HeaderName> = headers
-            .keys()
-            .filter(|name| CLAIMS.iter().any(|claim| reads_as(name.as_str(), claim)))
-            .cloned()
-            .collect();
-        for name in claims {
-            headers.remove(name);
-        }
+        remove_named(headers, |name| {
+            CLAIMS.iter().any(|claim| reads_as(name, claim))
+        });
         if let Self::Shown(field) = self {
             headers.insert(CLIENT_CERT, field.clone());
         }
@@ -63,7 +58,7 @@ mod tests {
                 HeaderValue::from_static(":claim:"),
             );
         }
-        certificate.tell(&mut headers, is_trusted);
+        certificate.tell(&mut headers, || is_trusted);
         let told = headers
             .iter()
             .map(|(name, value)| format!("{name}={}", String::from_utf8_lossy(value.as_bytes())));

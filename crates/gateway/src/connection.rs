@@ -285,10 +285,9 @@ fn serve_http1<S: ClientStream>(
     // Who leaves is seen without hyper's reading on, for which it would need another buffer.
     builder.half_close(S::IS_SEEN);
     let (shared, from) = (Arc::clone(&answers.0.shared), answers.0.client.address);
-    let flow = Arc::clone(&shared.flow);
     let mut connection = builder.serve_connection(stream, answers).with_upgrades();
     async move {
-        match until(&mut connection, &activity, &flow, drains).await {
+        match until(&mut connection, &activity, &shared.flow, drains).await {
             Why::Rests => {}
             // What ends a connection is the client's business; its requests have been told of where
             // they are.

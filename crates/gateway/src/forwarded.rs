@@ -8,7 +8,7 @@ use http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue};
 
 use crate::certificate::Certificate;
 use crate::client::{ClientAddress, Named};
-use crate::hop::reads_as;
+use crate::hop::{reads_as, remove_named};
 use crate::settings::Forwarded;
 
 const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -67,7 +67,7 @@ impl Client {
         match how {
             Forwarded::Off => {}
             Forwarded::Replace => {
-                remove_claims(headers);
+                remove_named(headers, is_claim);
                 headers.insert(FOR, self.address_text.clone());
                 headers.insert(PROTO, HeaderValue::from_static(scheme(self.is_secure)));
                 headers.insert(FORWARDED, self.forwarded(host));
@@ -126,18 +126,7 @@ fn tell_named(headers: &mut HeaderMap, named: &Named) {
     }
 }
 
-/// Takes out what a client claims about itself.
-fn remove_claims(headers: &mut HeaderMap) {
-    let claims: Vec<HeaderName> = headers
-        .keys()
-        .filter(|name| is_claim(name.as_str()))
-        .cloned()
-        .collect();
-    for name in claims {
-        headers.remove(name);
-    }
-}
-
+/// Whether a client claims something about itself by this name.
 fn is_claim(name: &str) -> bool {
     let begins = name.get(..CLAIMS_BEGIN.len());
     begins.is_some_and(|begin| reads_as(begin, CLAIMS_BEGIN))

@@ -4,10 +4,11 @@
 //! chunk and a write of its own behind. For chunks of a byte that is hundreds of times the work of
 //! whoever sends them. Here what comes at once is gathered; nothing waits for what has not come.
 
+use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
-use http_body::Frame;
+use http_body::{Body, Frame, SizeHint};
 
 /// Pieces as large as this go on as they are.
 const SMALL: usize = 4 * 1024;
@@ -40,9 +41,14 @@ impl<E> Default for Gathered<E> {
 }
 
 impl<E> Gathered<E> {
-    /// Bytes that are held.
-    pub(crate) fn held(&self) -> usize {
-        self.held.len()
+    /// What is held is still to come, too.
+    pub(crate) fn with_held(&self, mut hint: SizeHint) -> SizeHint {
+        let held = self.held.len() as u64;
+        if let Some(upper) = hint.upper() {
+            hint.set_upper(upper + held);
+        }
+        hint.set_lower(hint.lower() + held);
+        hint
     }
 
     /// Whether nothing is held that still has to go on.
@@ -50,25 +56,21 @@ impl<E> Gathered<E> {
         self.held.is_empty() && self.next.is_none()
     }
 
-    /// The next frame of `pieces`; small ones that come at once are one. `is_end` says whether the
-    /// last of them has come.
-    pub(crate) fn poll<B>(
-        &mut self,
-        context: &mut Context<'_>,
-        body: &mut B,
-        pieces: impl Fn(&mut B, &mut Context<'_>) -> Poll<Next<E>>,
-        is_end: impl Fn(&B) -> bool,
-    ) -> Poll<Next<E>> {
+    /// The next frame of a body; small ones that come at once are one.
+    pub(crate) fn poll<B>(&mut self, context: &mut Context<'_>, body: &mut B) -> Poll<Next<E>>
+    where
+        B: Body<Data = Bytes, Error = E> + Unpin,
+    {
         if let Some(next) = self.next.take() {
             return Poll::Ready(*next);
         }
         loop {
-            if self.held.len() >= MOST || (!self.held.is_empty() && is_end(body)) {
+            if self.held.len() >= MOST || (!self.held.is_empty() && body.is_end_stream()) {
                 return self.give();
             }
-            match pieces(body, context) {
+            match Pin::new(&mut *body).poll_frame(context) {
                 Poll::Ready(Some(Ok(frame))) => match small(frame) {
-                    Ok(piece) if self.held.is_empty() && is_end(body) => {
+                    Ok(piece) if self.held.is_empty() && body.is_end_stream() => {
                         return Poll::Ready(Some(Ok(Frame::data(piece))));
                     }
                     Ok(piece) => {

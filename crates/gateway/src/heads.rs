@@ -15,7 +15,7 @@ const BEGUN: usize = 8 * 1024;
 pub(crate) struct Heads(AtomicUsize);
 
 /// What the head of one connection holds of it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct HeldHead {
     heads: Arc<Heads>,
     bytes: AtomicUsize,

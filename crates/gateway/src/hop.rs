@@ -96,6 +96,18 @@ pub(crate) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
     (!is_http2).then(|| protocol.clone())
 }
 
+/// Takes out the fields with such a name.
+pub(crate) fn remove_named(headers: &mut HeaderMap, is_such: impl Fn(&str) -> bool) {
+    let names: Vec<HeaderName> = headers
+        .keys()
+        .filter(|name| is_such(name.as_str()))
+        .cloned()
+        .collect();
+    for name in names {
+        headers.remove(name);
+    }
+}
+
 /// Whether servers that hand fields to scripts as variables cannot tell two names apart: there `_`
 /// is `-`.
 pub(crate) fn reads_as(name: &str, known: &str) -> bool {

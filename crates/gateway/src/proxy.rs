@@ -352,7 +352,7 @@ fn prepare(
     let forwarded = live.settings.forwarded;
     let client = &connection.client;
     client.tell(&mut head.headers, host, forwarded, named);
-    let is_trusted = live.settings.proxies.trusts(client.address.ip());
+    let is_trusted = || live.settings.proxies.trusts(client.address.ip());
     client.certificate.tell(&mut head.headers, is_trusted);
     head.headers.append(VIA, BY_WEIR);
     let target = head.uri.path_and_query().cloned();

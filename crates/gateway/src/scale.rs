@@ -108,21 +108,21 @@ impl Scaling {
             self.seconds.wanted(cpus, settings.goal)
         });
         let bounds = settings.bounds();
-        let whole = found.as_ref().ok().map(|found| found.in_whole(&bounds));
-        let steady = self
-            .steady
-            .get_or_insert_with(|| Steady::new(up.max(settings.min)));
-        let now = self.shared.begun.elapsed();
-        let asks = steady.at(now, whole, &bounds);
-        let asked = steady.asked();
-        if let Some(count) = asks {
-            self.ask(count, &settings.command);
-        }
         let found = found.map(|found| Found {
             wanted: found.in_whole(&bounds),
             demand_s: found.demand_s,
             offered_per_s: found.offered_per_s,
         });
+        let wanted = found.ok().map(|found| found.wanted);
+        let steady = self
+            .steady
+            .get_or_insert_with(|| Steady::new(up.max(settings.min)));
+        let now = self.shared.begun.elapsed();
+        let asks = steady.at(now, wanted, &bounds);
+        let asked = steady.asked();
+        if let Some(count) = asks {
+            self.ask(count, &settings.command);
+        }
         ScaleSeen { found, asked }
     }
 

@@ -50,12 +50,6 @@ pub(crate) struct Activity {
     head: HeldHead,
 }
 
-impl Default for Activity {
-    fn default() -> Self {
-        Self::new(HeldHead::default())
-    }
-}
-
 /// One request of a connection while it runs.
 #[derive(Debug)]
 pub(crate) struct Running(Arc<Activity>);
@@ -448,7 +442,9 @@ mod tests {
             let settings =
                 Settings::parse("listen = \"127.0.0.1:0\"\nbackends = [\"http://127.0.0.1:1\"]\n")
                     .unwrap();
-            let mut watched = Watched::new(TokioIo::new(server), Arc::default(), true, &settings);
+            let activity = Activity::new(HeldHead::new(&Arc::default()));
+            let mut watched =
+                Watched::new(TokioIo::new(server), Arc::new(activity), true, &settings);
             let ends = watched.rested(Bytes::new()).unwrap();
             assert!(ends <= Instant::now() + settings.timeouts.idle);
             assert_eq!(watched.rested(Bytes::from_static(b"GET /1 HT")), None);

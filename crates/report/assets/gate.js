@@ -36,16 +36,21 @@
     };
   };
 
-  // Counts of all classes together, or of one: [[bound in seconds or null, count], …].
-  const added = (lists) => lists.reduce((sum, list) => (sum ? sum.map(([bound, count], index) => [bound, count + list[index][1]]) : list), null);
-  const bucketsOf = (reading, name) => (name ? reading.buckets.get(name) : added([...reading.buckets.values()]));
+  // What `of` has of each class, and under "" of all together, counts added one by one.
+  const counted = (classes, of) => {
+    const each = new Map(classes.map((found) => [found.name, of(found)]));
+    const all = [...each.values()];
+    const add = (sum, counts) => sum.map((count, index) => count + counts[index]);
+    return all.length > 0 ? each.set("", all.reduce(add)) : each;
+  };
   // The response time that this share keeps, in milliseconds, as Prometheus' histogram_quantile has
   // it: evenly spread within a bucket. Beyond the last bound nothing is known but that.
-  const quantile = (buckets, share) => {
-    const total = buckets.reduce((sum, [, count]) => sum + count, 0);
+  const quantile = (bounds, counts, share) => {
+    const total = counts.reduce((sum, count) => sum + count, 0);
     if (total <= 0) return null;
     let [below, from] = [0, 0];
-    for (const [bound, count] of buckets) {
+    for (const [index, count] of counts.entries()) {
+      const bound = bounds[index];
       if (bound === null) return from * 1000;
       if (count > 0 && below + count >= share * total) {
         return (from + (bound - from) * ((share * total - below) / count)) * 1000;
@@ -57,21 +62,21 @@
   };
   // Of the answers between two readings.
   const late = (before, after, name) => {
-    const [from, to] = [before && bucketsOf(before, name), bucketsOf(after, name)];
-    if (!from || !to || to.length !== from.length || after.uptime <= before.uptime) return { p50: null, p99: null };
-    const buckets = to.map(([bound, count], index) => [bound, Math.max(0, count - from[index][1])]);
-    return { p50: quantile(buckets, 0.5), p99: quantile(buckets, 0.99) };
+    const [from, to] = [before?.buckets.get(name), after.buckets.get(name)];
+    if (!from || !to || to.length !== from.length || after.uptime <= before.uptime) return {};
+    const counts = to.map((count, index) => Math.max(0, count - from[index]));
+    return { p50: quantile(after.bounds, counts, 0.5), p99: quantile(after.bounds, counts, 0.99) };
   };
   // Answers a second by the first digit of their status.
   const KINDS = ["2xx", "3xx", "4xx", "5xx"];
+  const byKind = (codes) => KINDS.map((kind) => Object.entries(codes)
+    .filter(([code]) => code[0] === kind[0])
+    .reduce((sum, [, times]) => sum + times, 0));
   const answered = (before, after, name) => {
+    const [from, to] = [before?.codes.get(name), after.codes.get(name)];
     const seconds = before ? after.uptime - before.uptime : 0;
-    const count = (reading, kind) => {
-      const classes = name ? [reading.codes.get(name) ?? {}] : [...reading.codes.values()];
-      return classes.flatMap(Object.entries).filter(([code]) => code[0] === kind[0]).reduce((sum, [, times]) => sum + times, 0);
-    };
-    return KINDS.map((kind) => {
-      const more = seconds > 0 ? count(after, kind) - count(before, kind) : -1;
+    return KINDS.map((_, kind) => {
+      const more = from && to && seconds > 0 ? to[kind] - from[kind] : -1;
       return more < 0 ? null : more / seconds;
     });
   };
@@ -223,14 +228,17 @@
       if (response.status === 401) at("ask-token").hidden = false;
       if (!response.ok) throw new Error(`the gateway answers ${response.status}`);
       const status = await response.json();
+      // Right after a reload a class may have no times yet.
+      const timed = status.classes.filter(({ times }) => times);
       const reading = {
         at: Date.now() / 1000,
         uptime: status.uptime_s,
         all: status.all,
         cpu: status.cpu,
         classes: new Map(status.classes.map(({ name, standing }) => [name, standing])),
-        buckets: new Map(status.classes.filter(({ times }) => times).map(({ name, times }) => [name, times.response.buckets])),
-        codes: new Map(status.classes.map(({ name, codes }) => [name, codes])),
+        bounds: timed[0]?.times.response.buckets.map(([bound]) => bound),
+        buckets: counted(timed, ({ times }) => times.response.buckets.map(([, count]) => count)),
+        codes: counted(status.classes, ({ codes }) => byKind(codes)),
       };
       // The oldest of the last seconds; before that, buckets are of no use any more.
       const earlier = readings.slice(-LATE_S);

@@ -74,6 +74,21 @@ impl<'a> Section<'a> {
         self.known.borrow_mut().extend(keys);
     }
 
+    /// Refuses keys that mean nothing beside something else: `what` has none of them, and `instead`
+    /// is the other way out.
+    pub fn has_none_of(&self, keys: &[&'static str], what: &str, instead: &str) {
+        self.know(keys);
+        for key in keys {
+            if let Some(value) = self.table().get(*key) {
+                self.problems().add_with_help(
+                    value.span(),
+                    format!("{what} has no `{key}`"),
+                    format!("leave `{key}` out, or {instead}"),
+                );
+            }
+        }
+    }
+
     /// A text.
     pub fn text(&self, key: &'static str) -> Option<Spanned<String>> {
         let value = self.value(key)?;

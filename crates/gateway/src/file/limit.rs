@@ -108,7 +108,7 @@ fn adaptive(limit: &Section<'_>) -> Option<AdaptiveSettings> {
 /// How the limit is found; what another algorithm than Weir's does not know may not be said.
 fn algorithm(section: &Section<'_>) -> Option<Algorithm> {
     let text = section.text("algorithm")?;
-    let (algorithm, unknown): (_, &[&str]) = match text.get_ref().as_str() {
+    let (algorithm, unknown): (_, &[&'static str]) = match text.get_ref().as_str() {
         "weir" => return Some(Algorithm::Weir),
         "aimd" => (Algorithm::Aimd, &["goal", "step", "cpu-from"]),
         "gradient" | "gradient2" => (Algorithm::Gradient2, &["goal", "step", "cpu-from"]),
@@ -122,15 +122,8 @@ fn algorithm(section: &Section<'_>) -> Option<Algorithm> {
             return None;
         }
     };
-    for key in unknown {
-        if let Some(value) = section.table().get(*key) {
-            section.problems().add_with_help(
-                value.span(),
-                format!("`{}` has no `{key}`", text.get_ref()),
-                format!("leave `{key}` out, or write `algorithm = \"weir\"`"),
-            );
-        }
-    }
+    let what = format!("`{}`", text.get_ref());
+    section.has_none_of(unknown, &what, "write `algorithm = \"weir\"`");
     Some(algorithm)
 }
 

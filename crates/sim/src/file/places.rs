@@ -267,16 +267,11 @@ fn whole(section: &Section<'_>, key: &'static str, or: u32) -> u32 {
 
 /// With `goal`: as many as the load wants.
 fn by_load(section: &Section<'_>) -> Option<ScalingBy> {
-    for key in ["above", "below", "add", "period", "delay", "cool-down"] {
-        if let Some(value) = section.table().get(key) {
-            section.problems().add_with_help(
-                value.span(),
-                format!("`goal` asks for as many servers as the load wants, and has no `{key}`"),
-                format!("leave `{key}` out, or write `above` in the place of `goal`"),
-            );
-        }
-    }
-    section.know(&["above", "below", "add", "period", "delay", "cool-down"]);
+    section.has_none_of(
+        &["above", "below", "add", "period", "delay", "cool-down"],
+        "`goal` asks for as many servers as the load wants, and",
+        "write `above` in the place of `goal`",
+    );
     let [up_after_s, down_after_s] = [("up-after", UP_AFTER_S), ("down-after", DOWN_AFTER_S)]
         .map(|(key, or)| seconds(section, key).unwrap_or(or));
     Some(ScalingBy::Load {

@@ -109,15 +109,14 @@ fn lost_servers_take_their_requests_along() {
     close("up", totals.groups[0].up_s, 4.0 * 200.0 - 2.0 * 50.0, 1e-9);
 }
 
-/// A rise from 0.5 to 1.5 servers' worth of load: the look at 120 s sees it, decides 10 s later,
-/// and 30 s after that there are more servers; when the load goes, they do too.
-#[test]
-fn servers_follow_their_load() {
+/// How many servers there are each second for 900 s, and the figures at the end: 50 requests a
+/// second, from some second on more, and 20 after 400 s.
+fn followed((from_s, per_s): (f64, f64), scaling: Scaling) -> (Vec<u32>, Totals) {
     let profile = vec![
         (0.0, 50.0),
-        (65.0, 50.0),
-        (65.0, 150.0),
-        (400.0, 150.0),
+        (from_s, 50.0),
+        (from_s, per_s),
+        (400.0, per_s),
         (400.0, 20.0),
     ];
     let source = Source::Arrivals {
@@ -125,7 +124,22 @@ fn servers_follow_their_load() {
         spacing: Spacing::Poisson,
     };
     let mut network = fleet(1, Balancer::LeastConnections, source);
-    network.groups[0].scaling = Some(Scaling {
+    network.groups[0].scaling = Some(scaling);
+    let mut simulation = Simulation::new(&network, 2);
+    simulation.watch_seconds();
+    let mut servers = Vec::new();
+    for second in 1..=900 {
+        simulation.run_until(f64::from(second));
+        servers.push(simulation.take_second().unwrap().servers[0]);
+    }
+    (servers, simulation.totals())
+}
+
+/// A rise from 0.5 to 1.5 servers' worth of load: the look at 120 s sees it, decides 10 s later,
+/// and 30 s after that there are more servers; when the load goes, they do too.
+#[test]
+fn servers_follow_their_load() {
+    let scaling = Scaling {
         station: 0,
         min: 1,
         max: 5,
@@ -138,38 +152,20 @@ fn servers_follow_their_load() {
             delay_s: 10.0,
             cool_down_s: 60.0,
         },
-    });
-    let mut simulation = Simulation::new(&network, 2);
-    simulation.watch_seconds();
-    let mut servers = Vec::new();
-    for second in 1..=900 {
-        simulation.run_until(f64::from(second));
-        servers.push(simulation.take_second().unwrap().servers[0]);
-    }
+    };
+    let (servers, totals) = followed((65.0, 150.0), scaling);
     assert_eq!(servers[158], 1, "still starting");
     assert_eq!(servers[161], 2, "there at 160 s");
     assert!(servers[399] >= 2);
     assert_eq!(servers[899], 1, "gone again");
-    assert!(simulation.totals().groups[0].paid_s > simulation.totals().groups[0].up_s);
+    assert!(totals.groups[0].paid_s > totals.groups[0].up_s);
 }
 
-/// A rise as above, and a goal of 70 % instead of thresholds: what came in the last ten seconds
+/// A steeper rise, and a goal of 70 % instead of thresholds: what came in the last ten seconds
 /// tells at once how many servers it wants, and they are asked for together.
 #[test]
 fn servers_follow_what_the_load_wants() {
-    let profile = vec![
-        (0.0, 50.0),
-        (100.0, 50.0),
-        (100.0, 400.0),
-        (400.0, 400.0),
-        (400.0, 20.0),
-    ];
-    let source = Source::Arrivals {
-        rate: Profile::new(profile).unwrap(),
-        spacing: Spacing::Poisson,
-    };
-    let mut network = fleet(1, Balancer::LeastConnections, source);
-    network.groups[0].scaling = Some(Scaling {
+    let scaling = Scaling {
         station: 0,
         min: 1,
         max: 10,
@@ -179,14 +175,8 @@ fn servers_follow_what_the_load_wants() {
             up_after_s: 15.0,
             down_after_s: 60.0,
         },
-    });
-    let mut simulation = Simulation::new(&network, 2);
-    simulation.watch_seconds();
-    let mut servers = Vec::new();
-    for second in 1..=900 {
-        simulation.run_until(f64::from(second));
-        servers.push(simulation.take_second().unwrap().servers[0]);
-    }
+    };
+    let (servers, _) = followed((100.0, 400.0), scaling);
     // 400/s of 10 ms are four servers, and 5.7 of which 70 % are busy.
     assert!(servers[..100].iter().all(|up| *up == 1), "{servers:?}");
     let there = servers.iter().position(|up| *up > 1).unwrap();

@@ -4,10 +4,10 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 use crate::bench::gate::clients::{Arrival, Load};
-use crate::bench::gate::peers::{Peers, Running, free_port};
+use crate::bench::gate::peers::{Peers, Running, free_port, signal};
 use crate::error::TaskError;
 
 /// About 10 ms of CPU time in an optimised build; how much it is, is measured.
@@ -135,18 +135,11 @@ impl Backend {
     /// Stops its process for a while, and gives back for how long it stood: a busy machine lets it
     /// stand longer.
     pub(crate) fn pause(&self, length: Duration) -> Duration {
-        let pid = Pid::from_raw(self.pid().cast_signed());
-        let signal = |signal| {
-            if let Some(pid) = pid {
-                // Our own child, not collected before this value is dropped, or the one that was
-                // named.
-                let _ = kill_process(pid, signal);
-            }
-        };
-        signal(Signal::STOP);
+        // Our own child, not collected before this value is dropped, or the one that was named.
+        signal(self.pid(), Signal::STOP);
         let begun = Instant::now();
         thread::sleep(length);
-        signal(Signal::CONT);
+        signal(self.pid(), Signal::CONT);
         begun.elapsed()
     }
 }

@@ -10,6 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::bench::gate::GATE_CPU;
 use crate::bench::gate::backend::Given;
 use crate::bench::load::cost::pinned;
@@ -273,7 +275,15 @@ impl Peers {
     }
 }
 
-fn text_of(path: &Path) -> String {
+/// Sends a signal to a process of the bench; one that has ended hears nothing.
+pub(crate) fn signal(pid: u32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid.cast_signed()) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// A path as an argument.
+pub(crate) fn text_of(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 

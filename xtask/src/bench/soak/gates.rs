@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde::Deserialize;
 
 use crate::bench::gate::GATE_CPU;
 use crate::bench::gate::backend::Backend;
-use crate::bench::gate::peers::{Peers, Running, free_port};
+use crate::bench::gate::peers::{Peers, Running, free_port, signal, text_of};
 use crate::bench::gate::status::Status;
 use crate::error::TaskError;
 
@@ -83,7 +83,7 @@ impl<'all> Gates<'all> {
         self.reloads += 1;
         let text = text(self.port, self.admin, &self.backends, self.reloads);
         self.peers.write("soak.toml", &text)?;
-        tell(&self.running, Signal::HUP);
+        signal(self.running.pid(), Signal::HUP);
         Ok(())
     }
 
@@ -94,7 +94,7 @@ impl<'all> Gates<'all> {
 
     /// Ends the last, and gives back what each has counted.
     pub(crate) fn end(mut self) -> Result<Vec<Status>, TaskError> {
-        tell(&self.running, Signal::TERM);
+        signal(self.running.pid(), Signal::TERM);
         self.ended.push(end_of(&mut self.running, &self.printed)?);
         Ok(self.ended)
     }
@@ -144,20 +144,9 @@ fn end_of(running: &mut Running, printed: &Path) -> Result<Status, TaskError> {
     Ok(last.ended)
 }
 
-fn tell(running: &Running, signal: Signal) {
-    if let Some(pid) = Pid::from_raw(running.pid().cast_signed()) {
-        // Our own child, not collected yet.
-        let _ = kill_process(pid, signal);
-    }
-}
-
 fn wrong(says: &str) -> TaskError {
     TaskError::Ended {
         command: "the soak".to_owned(),
         status: says.to_owned(),
     }
-}
-
-fn text_of(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }
